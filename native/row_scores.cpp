@@ -1,0 +1,90 @@
+#include "row_scores.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "threads.hpp"
+
+namespace sureshot {
+namespace {
+
+// A row is summed in this many interleaved partial sums, so that the compiler can use vectors
+// without reassociating; the same number everywhere keeps every score independent of the caller.
+constexpr std::int64_t lanes = 16;
+// Rows read side by side share each query value: without this the query, in double, costs more
+// cache bandwidth than the data.
+constexpr std::int64_t rows_together = 4;
+// Coordinate-major data: rows whose partial sums stay in the first-level cache.
+constexpr std::int64_t rows_per_tile = 128;
+
+template <class Value, class Reward, std::int64_t n_rows>
+void contiguous_rows(const Matrix& matrix, const double* query, const std::int64_t* ids,
+                     double* scores) {
+    const Value* rows[n_rows];
+    double sums[n_rows][lanes] = {};
+    for (std::int64_t r = 0; r < n_rows; ++r) {
+        rows[r] = static_cast<const Value*>(matrix.data) + ids[r] * matrix.row_stride;
+    }
+    const std::int64_t whole = matrix.n_columns - matrix.n_columns % lanes;
+    for (std::int64_t j = 0; j < whole; j += lanes) {
+        for (std::int64_t r = 0; r < n_rows; ++r) {
+            for (std::int64_t lane = 0; lane < lanes; ++lane) {
+                sums[r][lane] += Reward::reward(static_cast<double>(rows[r][j + lane]), query[j + lane]);
+            }
+        }
+    }
+    for (std::int64_t r = 0; r < n_rows; ++r) {
+        for (std::int64_t j = whole; j < matrix.n_columns; ++j) {
+            sums[r][j - whole] += Reward::reward(static_cast<double>(rows[r][j]), query[j]);
+        }
+        scores[r] = std::accumulate(sums[r], sums[r] + lanes, 0.0);
+    }
+}
+
+// Any strides: a tile of rows, column by column, with the same lanes and so the same rounding.
+template <class Value, class Reward>
+void strided_rows(const Matrix& matrix, const double* query, const std::int64_t* ids,
+                  std::int64_t n_rows, double* scores) {
+    double sums[lanes][rows_per_tile] = {};
+    for (std::int64_t j = 0; j < matrix.n_columns; ++j) {
+        const Value* column = static_cast<const Value*>(matrix.data) + j * matrix.column_stride;
+        double* sum = sums[j % lanes];
+        for (std::int64_t r = 0; r < n_rows; ++r) {
+            const double value = static_cast<double>(column[ids[r] * matrix.row_stride]);
+            sum[r] += Reward::reward(value, query[j]);
+        }
+    }
+    for (std::int64_t r = 0; r < n_rows; ++r) {
+        double score = 0.0;
+        for (std::int64_t lane = 0; lane < lanes; ++lane) score += sums[lane][r];
+        scores[r] = score;
+    }
+}
+
+}  // namespace
+
+void row_scores(const Matrix& matrix, Metric metric, const double* query, Arms arms, int threads,
+                double* scores) {
+    with_types(matrix.element, metric, [&]<class Value, class Reward>() {
+        parallel_for(arms.count, matrix.n_columns, threads, [&](std::int64_t begin, std::int64_t end) {
+            std::int64_t arm = begin;
+            if (matrix.column_stride != 1) {
+                for (; arm < end; arm += rows_per_tile) {
+                    strided_rows<Value, Reward>(matrix, query, arms.ids + arm,
+                                                std::min(rows_per_tile, end - arm), scores + arm);
+                }
+                return;
+            }
+            for (; arm + rows_together <= end; arm += rows_together) {
+                contiguous_rows<Value, Reward, rows_together>(matrix, query, arms.ids + arm,
+                                                              scores + arm);
+            }
+            for (; arm < end; ++arm) {
+                contiguous_rows<Value, Reward, 1>(matrix, query, arms.ids + arm, scores + arm);
+            }
+        });
+    });
+}
+
+}  // namespace sureshot

@@ -1,0 +1,32 @@
+"""Pictures of results, drawn with matplotlib."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sureshot.result import TopK
+
+
+def elimination_race(result: TopK, axes: Any = None) -> Any:
+    """Draw how many arms were undecided against the numbers read, one line per query."""
+    try:
+        from matplotlib import pyplot  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        message = "plot() needs matplotlib: pip install 'sureshot[report]'"
+        raise ImportError(message) from error
+    if axes is None:
+        axes = pyplot.subplots(layout="constrained")[1]
+    for position, query in enumerate(result.queries):
+        read = [info.numbers_read for info in query.rounds]
+        arms = [info.arms for info in query.rounds]
+        axes.step(read, arms, where="post", marker=".", label=f"query {position}")
+    axes.set_xscale("log")
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("numbers read")
+    axes.set_ylabel("arms undecided")
+    axes.set_title(f"top {result.scores.shape[-1]}: {result.work.share:.2%} of the numbers read")
+    if 1 < len(result.queries) <= 10:
+        axes.legend()
+    return axes

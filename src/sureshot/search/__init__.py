@@ -1,0 +1,1 @@
+"""The search loops, one file per algorithm, and the table of their names."""

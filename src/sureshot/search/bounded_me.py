@@ -1,0 +1,85 @@
+"""BoundedME, Algorithm 1 of Liu, Wu and Mozafari (AAAI 2019): halve the arms, round by round.
+
+The schedule is fixed before the first pull. Rewards are centred, so that the width R of the
+paper's bound is twice the largest weight; coordinates of weight 0 are never read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot.result import Certificate
+from sureshot.search import exact
+from sureshot.search.order import uniform_order
+from sureshot.search.problem import Answer, largest
+from sureshot.theory import schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sureshot._types import Ints
+    from sureshot.search.problem import Problem, Tally
+
+ASSUMPTION = (
+    "the data lies within the given bounds (BoundedME's theorem as published: its proof treats "
+    "the arms left in a round as independent of the pulls it reuses)"
+)
+
+
+def search(
+    problem: Problem,
+    rng: np.random.Generator,
+    tally: Tally,
+    draw_order: Callable[[np.random.Generator, int], Ints] = uniform_order,
+) -> Answer:
+    """Run the schedule. `draw_order` is replaced only by experiments on other orders."""
+    source, k, intervals = problem.source, problem.k, problem.intervals
+    if intervals is None or source.block != 1:
+        raise TypeError("BoundedME needs reward intervals and a source of single coordinates")
+    drawable = np.flatnonzero(intervals.weight > 0)
+    n_rewards = len(drawable)
+    if n_rewards == 0:
+        return exact.search(problem, rng, tally)
+    width = 2 * float(intervals.weight.max()) * float(problem.scale.max())
+    rounds = schedule.bounded_me(
+        len(problem.arms), n_rewards, k, problem.epsilon / n_rewards, problem.delta, width
+    )
+    if not rounds or rounds[0].pulls == n_rewards:
+        return exact.search(problem, rng, tally)
+
+    order = drawable[draw_order(rng, n_rewards)]
+    constant = float(intervals.centre.sum())
+    alive = np.arange(len(problem.arms))
+    sums = np.zeros(len(alive))  # of the centred rewards pulled so far
+    estimates = sums
+    pulls = 0
+    for this in rounds:
+        # Only the set of coordinates matters here, so it is read in address order.
+        coordinates = np.sort(order[pulls : this.pulls])
+        centre = intervals.centre[coordinates]
+        weight = intervals.weight[coordinates]
+        sums += source.totals(problem.arms[alive], coordinates, centre - weight, centre + weight)
+        sums -= centre.sum()
+        tally.numbers_read += len(alive) * len(coordinates)
+        pulls = this.pulls
+        estimates = problem.scale[alive] * (sums * (n_rewards / pulls) + constant)
+        kept = np.sort(largest(estimates, this.keep))
+        alive, sums, estimates = alive[kept], sums[kept], estimates[kept]
+        tally.end_round(len(alive), pulls)
+
+    scores_known = pulls == n_rewards
+    if problem.exact_answer:
+        estimates = source.exact_scores(problem.arms[alive]) * problem.scale[alive]
+        tally.numbers_read += k * source.n_coordinates
+        tally.exact_scores += k
+        scores_known = True
+    certificate = Certificate(
+        epsilon=problem.epsilon,
+        delta=problem.delta,
+        exact=False,
+        scores="exact" if scores_known else "estimate",
+        assumption=ASSUMPTION,
+    )
+    return Answer(alive, estimates, certificate)

@@ -1,0 +1,86 @@
+"""What a search is asked, what it answers, and the tally it keeps on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot.result import RoundInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sureshot._types import Floats, Ints
+    from sureshot.result import Certificate
+    from sureshot.sources.base import RewardSource
+    from sureshot.theory.intervals import Intervals
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One query, ready to be searched.
+
+    The score of arm i is ``scale[i]`` times the sum of its rewards, and the largest scores win.
+    """
+
+    source: RewardSource
+    arms: Ints  # the arms to search, ascending
+    scale: Floats  # one positive factor per searched arm: 1, or 1/N for means, or 1/norms
+    k: int
+    epsilon: float  # in the units of the scores
+    delta: float
+    intervals: Intervals | None  # of the rewards by coordinate, where limits are known
+    exact_answer: bool  # whether the k answers may be evaluated exactly at the end
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The k best arms found, in any order, and what is guaranteed."""
+
+    positions: Ints  # in Problem.arms
+    scores: Floats
+    certificate: Certificate
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts what a search reads and reports each round as it ends."""
+
+    query: int = 0
+    progress: Callable[[RoundInfo], object] | None = None
+    numbers_read: int = 0
+    exact_scores: int = 0
+    rounds: list[RoundInfo] = field(default_factory=list)
+
+    def end_round(self, arms: int, pulls: int, threshold: float | None = None) -> None:
+        """Record a finished round and hand it to the caller's progress function."""
+        info = RoundInfo(
+            query=self.query,
+            round=len(self.rounds) + 1,
+            arms=arms,
+            pulls=pulls,
+            numbers_read=self.numbers_read,
+            threshold=threshold,
+        )
+        self.rounds.append(info)
+        if self.progress is not None:
+            self.progress(info)
+
+
+def largest(scores: Floats, count: int) -> Ints:
+    """Return the positions of the `count` largest scores, best first, ties by position.
+
+    Examples
+    --------
+    >>> largest(np.array([1.0, 3.0, 2.0, 3.0]), 3)
+    array([1, 3, 2])
+    """
+    if count < len(scores):
+        # Everything that ties with the last one in must be kept for the tie to be broken fairly.
+        candidates = np.flatnonzero(scores >= np.partition(scores, -count)[-count])
+    else:
+        candidates = np.arange(len(scores))
+    order = np.lexsort((candidates, -scores[candidates]))
+    return candidates[order[:count]]

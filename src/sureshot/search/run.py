@@ -1,0 +1,50 @@
+"""Runs one problem with one of the methods and writes down the result."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot.result import TopK, Work
+from sureshot.search import bounded_me, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sureshot.search.problem import Answer, Problem, Tally
+
+METHODS: dict[str, Callable[[Problem, np.random.Generator, Tally], Answer]] = {
+    "exact": exact.search,
+    "bounded-me": bounded_me.search,
+}
+
+
+def run(problem: Problem, method: str, seed: int, tally: Tally, *, negate: bool) -> TopK:
+    """Search and return the answer best first, ties by the smaller index.
+
+    `negate` turns the scores of a distance back into distances.
+    """
+    started = time.perf_counter()
+    answer = METHODS[method](problem, np.random.default_rng(seed), tally)
+    indices = problem.arms[answer.positions]
+    best_first = np.lexsort((indices, -answer.scores))
+    scores = answer.scores[best_first]
+    numbers = len(problem.arms) * problem.source.n_coordinates
+    work = Work(
+        numbers_read=tally.numbers_read,
+        share=tally.numbers_read / numbers,
+        bytes_read=tally.numbers_read * problem.source.bytes_per_number,
+        rounds=len(tally.rounds),
+        exact_scores=tally.exact_scores,
+        seconds=time.perf_counter() - started,
+    )
+    return TopK(
+        # 0.0 - x, not -x: a distance of zero is 0.0, never -0.0.
+        scores=0.0 - scores if negate else scores,
+        indices=indices[best_first],
+        certificate=answer.certificate,
+        work=work,
+        rounds=tuple(tally.rounds),
+    )
