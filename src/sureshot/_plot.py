@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 def elimination_race(result: TopK, axes: Any = None) -> Any:
     """Draw how many arms were undecided against the numbers read, one line per query."""
     try:
-        from matplotlib import pyplot  # noqa: PLC0415 - an extra
+        from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra
     except ImportError as error:
         message = "plot() needs matplotlib: pip install 'sureshot[report]'"
         raise ImportError(message) from error
     if axes is None:
-        axes = pyplot.subplots(layout="constrained")[1]
+        axes = plt.subplots(layout="constrained")[1]
     for position, query in enumerate(result.queries):
         read = [info.numbers_read for info in query.rounds]
         arms = [info.arms for info in query.rounds]

@@ -280,7 +280,8 @@ def _pair(bounds: Any) -> tuple[Any, Any]:
 
 
 def _limits(bounds: Any, width: int, dtype: np.dtype[Any]) -> Limits:
-    low, high = (_limit(end, name, width) for end, name in zip(_pair(bounds), ("low", "high")))
+    low, high = _pair(bounds)
+    low, high = _limit(low, "low", width), _limit(high, "high", width)
     if low.ndim == high.ndim == 0 and low >= high:
         raise ValueError(f"bounds must have low < high, got ({low:g}, {high:g})")
     if (low > high).any():

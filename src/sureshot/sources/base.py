@@ -1,4 +1,4 @@
-"""The question every source answers: what are the sums of these arms over these blocks?"""
+"""What every source answers: the sums of these arms over these blocks."""
 
 from __future__ import annotations
 

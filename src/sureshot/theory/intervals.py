@@ -75,5 +75,7 @@ def intervals(metric: str, query: Floats, low: Floats | float, high: Floats | fl
     smallest, largest = reward_limits(metric, query, low, high)
     half_width = (largest - smallest) / 2
     magnitude = np.maximum(np.abs(smallest), np.abs(largest))
-    weight = np.where(half_width > 0, half_width + ROUNDING * magnitude, 0.0)
+    # The smallest normal number covers rewards so small that they lose digits.
+    widened = half_width + ROUNDING * magnitude + np.finfo(np.float64).tiny
+    weight = np.where(half_width > 0, widened, 0.0)
     return Intervals(centre=smallest + half_width, weight=weight)
