@@ -2,12 +2,16 @@
 // order or device is a TypeError. The callers in sources/ check all values.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <optional>
 
 #include "block_sums.hpp"
 #include "cpu.hpp"
 #include "row_scores.hpp"
+#include "scan.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -58,34 +62,35 @@ NB_MODULE(_native, m) {
     m.def(
         "block_sums",
         [](const Data& data, Metric metric, const Reals& query, const Ids& arms, const Ids& blocks,
-           std::int64_t block, int threads, const TableOut& sums) {
+           std::int64_t block, int threads, const TableOut& sums,
+           const std::optional<TableOut>& squares) {
             const nb::gil_scoped_release release;
             block_sums(matrix_of(data), metric, query.data(), arms_of(arms), blocks_of(blocks, block),
-                       threads, sums.data());
+                       threads, sums.data(), squares ? squares->data() : nullptr);
         },
         "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
         "blocks"_a.noconvert(), "block"_a, "threads"_a, "sums"_a.noconvert(),
-        "Fill sums (blocks, arms) with the sum of each arm's rewards over each block.");
+        "squares"_a.noconvert() = nb::none(),
+        "Fill sums (blocks, arms) with the sum of each arm's rewards over each block, and squares "
+        "with that of its squared values.");
 
     m.def(
-        "checked_totals",
+        "totals",
         [](const Data& data, Metric metric, const Reals& query, const Ids& arms, const Ids& blocks,
-           std::int64_t block, const Reals& low, const Reals& high, int threads,
-           const RealsOut& totals) {
-            Offender offender;
-            {
-                const nb::gil_scoped_release release;
-                offender = checked_totals(matrix_of(data), metric, query.data(), arms_of(arms),
-                                          blocks_of(blocks, block), low.data(), high.data(), threads,
-                                          totals.data());
-            }
-            return nb::make_tuple(offender.arm, offender.block, offender.sum);
+           std::int64_t block, const Reals& centre, const Reals& weight, int threads,
+           const RealsOut& high, const RealsOut& low, const RealsOut& largest,
+           const std::optional<RealsOut>& squares) {
+            const nb::gil_scoped_release release;
+            totals(matrix_of(data), metric, query.data(), arms_of(arms), blocks_of(blocks, block),
+                   centre.data(), weight.data(), threads,
+                   {high.data(), low.data(), largest.data(), squares ? squares->data() : nullptr});
         },
         "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
-        "blocks"_a.noconvert(), "block"_a, "low"_a.noconvert(), "high"_a.noconvert(), "threads"_a,
-        "totals"_a.noconvert(),
-        "Fill totals (arms,) with sums over all blocks; return the first (arm, block, sum) outside "
-        "[low, high], or (-1, -1, 0).");
+        "blocks"_a.noconvert(), "block"_a, "centre"_a.noconvert(), "weight"_a.noconvert(),
+        "threads"_a, "high"_a.noconvert(), "low"_a.noconvert(), "largest"_a.noconvert(),
+        "squares"_a.noconvert() = nb::none(),
+        "Fill high + low (arms,) with the sums over all blocks, and largest with the largest "
+        "|sum - centre| / weight of a block.");
 
     m.def(
         "row_scores",
@@ -96,6 +101,19 @@ NB_MODULE(_native, m) {
         },
         "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(), "threads"_a,
         "scores"_a.noconvert(), "Fill scores (arms,) with the sum of all rewards of each arm.");
+
+    m.def(
+        "scan_rows",
+        [](const Data& data, const Reals& middle, const Reals& unit, int threads,
+           const RealsOut& reach, const RealsOut& squares) {
+            const nb::gil_scoped_release release;
+            scan_rows(matrix_of(data), middle.data(), unit.data(), threads, reach.data(),
+                      squares.data());
+        },
+        "data"_a.noconvert(), "middle"_a.noconvert(), "unit"_a.noconvert(), "threads"_a,
+        "reach"_a.noconvert(), "squares"_a.noconvert(),
+        "Fill reach (rows,) with the largest |value - middle| * unit and squares with the squared "
+        "norm of each row.");
 
     m.def("cpu_features", &cpu_features, "Instruction sets of this processor, by name.");
 }

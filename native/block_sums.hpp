@@ -8,20 +8,22 @@
 namespace sureshot {
 
 // sums[block][arm], contiguous in arms: the sum of the rewards of each arm over each block.
+// squares, unless null, gets the sum of the squared data values in the same shape.
 void block_sums(const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
-                int threads, double* sums);
+                int threads, double* sums, double* squares);
 
-// A block sum outside its interval: positions in the given lists of arms and blocks.
-struct Offender {
-    std::int64_t arm = -1;
-    std::int64_t block = -1;
-    double sum = 0.0;
+// What checked_totals fills, one entry per arm. high + low is the total in twice the precision of
+// double: it does not depend on the order or the grouping of the blocks, so equal rows have equal
+// totals. squares may be null.
+struct Totals {
+    double* high;
+    double* low;
+    double* largest;  // the largest |sum - centre| / weight over the blocks; NaN where one was NaN
+    double* squares;  // the sum of the squared data values
 };
 
-// totals[arm]: the sum over all given blocks. Each block sum must lie in [low[block], high[block]]
-// (one entry per given block); the first that does not, or is NaN, is reported.
-Offender checked_totals(const Matrix& matrix, Metric metric, const double* query, Arms arms,
-                        Blocks blocks, const double* low, const double* high, int threads,
-                        double* totals);
+// Sums each arm over all the given blocks; centre and weight have one entry per given block.
+void totals(const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
+            const double* centre, const double* weight, int threads, Totals out);
 
 }  // namespace sureshot

@@ -15,6 +15,7 @@ import pytest
 import sureshot
 from sureshot.search import bounded_me
 from sureshot.search.problem import Problem, Tally
+from sureshot.sources.base import Totals
 from sureshot.theory import schedule
 from sureshot.theory.intervals import Intervals
 from tests.guarantee import assert_at_most
@@ -123,19 +124,23 @@ class OnesFirst:
 
     block = 1
     bytes_per_number = 8
+    coordinate_major = True
 
     def __init__(self, ones: Ints, n_rewards: int) -> None:
         self.ones = ones
         self.n_arms = len(ones)
         self.n_coordinates = n_rewards
 
-    def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
-        return (blocks[None, :] < self.ones[arms, None]).astype(float)
+    def block_sums(self, arms: Ints, blocks: Ints, squares: Floats | None = None) -> Floats:
+        return (blocks[:, None] < self.ones[arms]).astype(float)
 
-    def totals(self, arms: Ints, blocks: Ints, low: Floats, high: Floats) -> Floats:
+    def totals(
+        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
+    ) -> Totals:
         start, stop = blocks[0], blocks[-1] + 1
         assert stop - start == len(blocks)
-        return np.clip(self.ones[arms], start, stop).astype(float) - start
+        sums = np.clip(self.ones[arms], start, stop).astype(float) - start
+        return Totals(sums, np.zeros(len(arms)), np.ones(len(arms)), None)
 
     def exact_scores(self, arms: Ints) -> Floats:
         return self.ones[arms].astype(float)
@@ -160,8 +165,9 @@ def test_the_adversarial_experiment_of_the_paper(epsilon: float, delta: float) -
             k=k,
             epsilon=epsilon,
             delta=delta,
-            intervals=Intervals(np.full(n_rewards, 0.5), np.full(n_rewards, 0.5)),
-            exact_answer=False,
+            intervals=Intervals(np.full(n_rewards, 0.5), np.full(n_rewards, 0.5), np.ones(n_arms)),
+            assumption="none",
+            cheap_pulls=False,
         )
         tally = Tally()
         found = bounded_me.search(problem, rng, tally, draw_order=lambda _, count: np.arange(count))

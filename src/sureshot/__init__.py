@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from sureshot.api import best_arms, top_k
+from sureshot.api import best_arms, scan, top_k
+from sureshot.bounds import Bounds
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate, RoundInfo, TopK, Work
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Bounds",
     "BoundsError",
     "Certificate",
     "RoundInfo",
     "TopK",
     "Work",
     "best_arms",
+    "scan",
     "top_k",
 ]

@@ -16,20 +16,27 @@ def block_sums(
     block: int,
     threads: int,
     sums: Floats,
+    squares: Floats | None = None,
 ) -> None: ...
-def checked_totals(
+def totals(
     data: Array,
     metric: Metric,
     query: Floats,
     arms: Ints,
     blocks: Ints,
     block: int,
-    low: Floats,
-    high: Floats,
+    centre: Floats,
+    weight: Floats,
     threads: int,
-    totals: Floats,
-) -> tuple[int, int, float]: ...
+    high: Floats,
+    low: Floats,
+    largest: Floats,
+    squares: Floats | None = None,
+) -> None: ...
 def row_scores(
     data: Array, metric: Metric, query: Floats, arms: Ints, threads: int, scores: Floats
+) -> None: ...
+def scan_rows(
+    data: Array, middle: Floats, unit: Floats, threads: int, reach: Floats, squares: Floats
 ) -> None: ...
 def cpu_features() -> list[str]: ...

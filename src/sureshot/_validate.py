@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot.bounds import Bounds, scan_rows
 from sureshot.search.run import METHODS
+from sureshot.sources.dense import is_coordinate_major
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -17,19 +19,39 @@ if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
     from sureshot.result import RoundInfo
 
-METRICS = ("ip", "sqeuclidean", "l1", "cosine")
+METRICS = ("ip", "abs-ip", "sqeuclidean", "l1", "cosine")
 # Searched as negated distances, shown as distances.
 DISTANCES = ("sqeuclidean", "l1")
 # Element types the kernels read.
 ELEMENT_TYPES = ("float32", "float64", "int8", "uint8", "int16", "bool")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of the data values, scalars or one per coordinate."""
+# Norms of rows below this are not computed well: their squares are subnormal numbers.
+SMALLEST_NORM = 1e-140
 
-    low: Floats
-    high: Floats
+# More than any machine has; the native code counts threads in 32 bits.
+MOST_THREADS = 1 << 16
+
+# Bytes that come together from memory.
+CACHE_LINE = 64
+
+# "unit" and given norms are taken with this many roundings of the data's type in hand: rows that
+# were normalised in float32 have norms a little above 1.
+NORM_ROUNDINGS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBounds:
+    """Bounds, checked against the data and cut down to the searched arms."""
+
+    words: str = ""  # what they rest on
+    low: Floats | None = None  # scalars, (N,) or (arms, 1)
+    high: Floats | None = None
+    norms: Floats | None = None  # (arms,)
+    middle: Floats | None = None  # (N,), of a scan
+    scale: Floats | None = None  # (N,), of a scan
+    reach: Floats | None = None  # (arms,), of a scan
+    numbers_read: int = 0  # by a scan made for this call
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +65,14 @@ class TopKRequest:
     metric: str
     epsilon: float
     delta: float
-    limits: Limits | None
+    bounds: KnownBounds
     method: str
+    budget: float | None
+    budget_seconds: float | None
     arms: Ints
     seed: int
     threads: int
+    block: int
     progress: Callable[[RoundInfo], object] | None
 
 
@@ -64,6 +89,8 @@ class ArmsRequest:
     low: float
     high: float
     method: str
+    budget: float | None
+    budget_seconds: float | None
     arms: Ints
     seed: int
     progress: Callable[[RoundInfo], object] | None
@@ -78,9 +105,12 @@ def top_k_request(
     delta: Any,
     bounds: Any,
     method: Any,
+    budget: Any,
+    budget_seconds: Any,
     where: Any,
     rng: Any,
     threads: Any,
+    block: Any,
     progress: Any,
 ) -> TopKRequest:
     """Check the arguments of `top_k`."""
@@ -91,15 +121,19 @@ def top_k_request(
     if metric == "cosine" and not queries.any(axis=1).all():
         raise ValueError("metric='cosine' needs a query that is not all zeros")
     epsilon, delta = _promise(epsilon, delta)
-    limits = None if bounds is None else _limits(bounds, data.shape[1], data.dtype)
     method = _one_of(method, METHODS, "method")
-    if method == "bounded-me" and limits is None:
-        raise ValueError(
-            "method='bounded-me' needs bounds=(low, high) of the data values, got None"
-        )
+    budget, budget_seconds = _budget(budget, budget_seconds, method)
     arms = _arms(where, len(data), "data rows")
     if k > len(arms):
         raise ValueError(f"k must be at most the number of selected arms, {len(arms)}, got {k}")
+    threads = _threads(threads)
+    known = _bounds(bounds, data, arms, threads)
+    if method == "bounded-me" and known.low is None and known.reach is None:
+        message = (
+            "method='bounded-me' needs bounds=(low, high) of the data values, or a scan; "
+            f"got {bounds!r}"
+        )
+        raise ValueError(message)
     return TopKRequest(
         data=data,
         queries=queries,
@@ -108,11 +142,14 @@ def top_k_request(
         metric=metric,
         epsilon=epsilon,
         delta=delta,
-        limits=limits,
+        bounds=known,
         method=method,
+        budget=budget,
+        budget_seconds=budget_seconds,
         arms=arms,
         seed=_seed(rng),
-        threads=_threads(threads),
+        threads=threads,
+        block=_block(block, data, method),
         progress=_progress(progress),
     )
 
@@ -126,6 +163,8 @@ def best_arms_request(
     delta: Any,
     bounds: Any,
     method: Any,
+    budget: Any,
+    budget_seconds: Any,
     where: Any,
     rng: Any,
     progress: Any,
@@ -142,6 +181,7 @@ def best_arms_request(
     if low >= high:
         raise ValueError(f"bounds must have low < high, got ({low:g}, {high:g})")
     method = _one_of(method, METHODS, "method")
+    budget, budget_seconds = _budget(budget, budget_seconds, method)
     arms = _arms(where, n_arms, "arms")
     if k > len(arms):
         raise ValueError(f"k must be at most the number of selected arms, {len(arms)}, got {k}")
@@ -155,21 +195,34 @@ def best_arms_request(
         low=low,
         high=high,
         method=method,
+        budget=budget,
+        budget_seconds=budget_seconds,
         arms=arms,
         seed=_seed(rng),
         progress=_progress(progress),
     )
 
 
-def refuse_zero_rows(norms: Floats, arms: Ints) -> None:
-    """Refuse rows without a direction: their cosine is not defined."""
-    if not norms.all():
-        row = arms[int(np.argmin(norms))]
+def scan_request(data: Any, threads: Any) -> tuple[Array, int]:
+    """Check the arguments of `scan`."""
+    return _data(data), _threads(threads)
+
+
+def refuse_odd_norms(norms: Floats, arms: Ints, query_norm: float) -> None:
+    """Refuse norms that have no direction, or that float64 cannot compute or divide by."""
+    smallest = int(np.argmin(norms))
+    # Below this a square is a subnormal number and has lost digits.
+    if norms[smallest] < SMALLEST_NORM:
+        problem = "norm 0" if norms[smallest] == 0 else "a norm too small for float64"
         message = (
-            f"metric='cosine' needs rows that are not zero, and data row {row} has norm 0; "
-            "leave such rows out with where="
+            f"metric='cosine' needs rows with a direction, and data row {arms[smallest]} has "
+            f"{problem}; leave such rows out with where="
         )
         raise ValueError(message)
+    with np.errstate(over="ignore", under="ignore"):
+        products = norms[smallest] * query_norm, norms.max() * query_norm
+    if not (products[0] > SMALLEST_NORM and products[1] < 1 / SMALLEST_NORM):
+        raise ValueError("metric='cosine': the norms are too large or too small for float64")
 
 
 def _kind(value: object) -> str:
@@ -207,8 +260,8 @@ def _data(data: Any) -> Array:
 
 def _queries(query: Any, width: int) -> Floats:
     given = np.asarray(query)
-    if given.dtype.kind not in "fiub":
-        raise TypeError(f"query must hold real numbers, got an array of {given.dtype}")
+    if given.dtype.kind not in "fiub" or given.dtype.itemsize > 8:
+        raise TypeError(f"query must hold real numbers of at most 64 bits, got {given.dtype}")
     if given.ndim not in (1, 2):
         raise ValueError(f"query must have 1 or 2 dimensions, got shape {given.shape}")
     if given.shape[-1] != width:
@@ -226,7 +279,10 @@ def _queries(query: Any, width: int) -> Floats:
             + ("" if given.ndim == 1 else f" of query {row}")
         )
         raise ValueError(message)
-    if not (queries == given.reshape(-1, width)).all():
+    if (
+        given.dtype.kind in "iu"
+        and not (queries.astype(given.dtype).reshape(given.shape) == given).all()
+    ):
         message = f"query values of type {given.dtype} must fit into float64 without loss"
         raise ValueError(message)
     return queries
@@ -254,9 +310,11 @@ def _one_of(value: Any, known: Collection[str], name: str) -> str:
 
 
 def _real(value: Any, name: str) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be a number, got {value!r}")
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be a number, got {value!r}") from None
     if not np.isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}")
@@ -273,43 +331,158 @@ def _promise(epsilon: Any, delta: Any) -> tuple[float, float]:
     return epsilon, delta
 
 
+def _budget(budget: Any, seconds: Any, method: str) -> tuple[float | None, float | None]:
+    if budget is not None:
+        budget = _real(budget, "budget")
+        if not 0 < budget <= 1:
+            message = (
+                f"budget must be a share of all numbers, above 0 and at most 1, got {budget:g}"
+            )
+            raise ValueError(message)
+    if seconds is not None:
+        seconds = _real(seconds, "budget_seconds")
+        if seconds <= 0:
+            raise ValueError(f"budget_seconds must be above 0, got {seconds:g}")
+    if method != "betting" and not (budget is None and seconds is None):
+        raise ValueError(f"a budget works with method='betting', got method={method!r}")
+    return budget, seconds
+
+
 def _pair(bounds: Any) -> tuple[Any, Any]:
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
         raise TypeError(f"bounds must be a pair (low, high), got {bounds!r}")
     return bounds[0], bounds[1]
 
 
-def _limits(bounds: Any, width: int, dtype: np.dtype[Any]) -> Limits:
-    low, high = _pair(bounds)
-    low, high = _limit(low, "low", width), _limit(high, "high", width)
+def _bounds(bounds: Any, data: Array, arms: Ints, threads: int) -> KnownBounds:
+    if bounds is None:
+        return _dtype_bounds(data.dtype)
+    numbers_read = 0
+    words = "the data lies within the given bounds"
+    if isinstance(bounds, str):
+        name = _one_of(bounds, ("unit", "scan"), "bounds as a string")
+        if name == "unit":
+            words = "no row has a norm above 1"
+            bounds = Bounds(norms=1.0)
+        else:
+            bounds = scan_rows(data, threads)
+            numbers_read = data.size
+    elif isinstance(bounds, (tuple, list)):
+        low, high = _pair(bounds)
+        bounds = Bounds(low=low, high=high)
+    elif not isinstance(bounds, Bounds):
+        message = (
+            f"bounds must be None, a pair (low, high), a Bounds, 'unit' or 'scan', got {bounds!r}"
+        )
+        raise TypeError(message)
+    if bounds.reach is not None:
+        words = "the data is what was scanned"
+    low, high = _limits(bounds, data, arms)
+    middle, scale, reach = _scanned(bounds, data, arms)
+    return KnownBounds(
+        words=words,
+        low=low,
+        high=high,
+        norms=_norms(bounds.norms, data, arms),
+        middle=middle,
+        scale=scale,
+        reach=reach,
+        numbers_read=numbers_read,
+    )
+
+
+def _dtype_bounds(dtype: np.dtype[Any]) -> KnownBounds:
+    if dtype.kind == "f":
+        return KnownBounds()
+    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    words = f"the data is of type {dtype}, whose limits are {low} and {high}"
+    return KnownBounds(words, np.array(float(low)), np.array(float(high)))
+
+
+def _limits(bounds: Bounds, data: Array, arms: Ints) -> tuple[Floats | None, Floats | None]:
+    if bounds.low is None and bounds.high is None:
+        return None, None
+    if bounds.low is None or bounds.high is None:
+        raise ValueError("bounds must have both low and high, or neither")
+    low, high = _limit(bounds.low, "low", data), _limit(bounds.high, "high", data)
     if low.ndim == high.ndim == 0 and low >= high:
         raise ValueError(f"bounds must have low < high, got ({low:g}, {high:g})")
+    if low.ndim + high.ndim == 3:
+        raise ValueError("bounds must be per coordinate or per row, not one end of each kind")
     if (low > high).any():
-        j = int(np.argmax(np.broadcast_to(low > high, (width,))))
-        raise ValueError(f"bounds must have low <= high, but not so at coordinate {j}")
-    if dtype.kind == "f":
+        at = int(np.argmax(np.ravel(low > high)))
+        what = "row" if low.ndim + high.ndim >= 2 and 2 in (low.ndim, high.ndim) else "coordinate"
+        raise ValueError(f"bounds must have low <= high, but not so at {what} {at}")
+    if data.dtype.kind == "f":
         # 0.1 in float32 is a little more than 0.1: limits mean the nearest values the data can have.
         with np.errstate(over="ignore"):
-            rounded_low, rounded_high = low.astype(dtype), high.astype(dtype)
+            rounded_low, rounded_high = low.astype(data.dtype), high.astype(data.dtype)
         low = np.where(np.isfinite(rounded_low), np.minimum(low, rounded_low), low)
         high = np.where(np.isfinite(rounded_high), np.maximum(high, rounded_high), high)
-    return Limits(low, high)
+    if low.ndim == 2 or high.ndim == 2:
+        low, high = (np.broadcast_to(end, (len(data), 1))[arms] for end in (low, high))
+    return low, high
 
 
-def _limit(value: Any, name: str, width: int) -> Floats:
+def _limit(value: Any, name: str, data: Array) -> Floats:
     given = np.asarray(value)
     if given.dtype.kind not in "fiub":
         raise TypeError(f"bounds must be numbers, got {name} = {value!r}")
     limit = given.astype(np.float64)
-    if limit.shape not in ((), (width,)):
+    n_arms, width = data.shape
+    if limit.shape not in ((), (width,), (n_arms, 1)):
         message = (
-            f"bounds must be scalars or arrays of shape ({width},), one per coordinate; "
-            f"got {name} of shape {limit.shape}"
+            f"bounds must be scalars, arrays of shape ({width},), one entry per coordinate, or of "
+            f"shape ({n_arms}, 1), one per row; got {name} of shape {limit.shape}"
         )
         raise ValueError(message)
     if not np.isfinite(limit).all():
         raise ValueError(f"bounds must be finite, got {name} = {value!r}")
     return limit
+
+
+def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
+    if norms is None:
+        return None
+    given = np.asarray(norms)
+    if given.dtype.kind not in "fiub":
+        raise TypeError(f"bounds must have numbers as norms, got {norms!r}")
+    if given.shape not in ((), (len(data),)):
+        message = (
+            f"bounds must have one norm, or one for each of the {len(data)} rows; "
+            f"got norms of shape {given.shape}"
+        )
+        raise ValueError(message)
+    limit = given.astype(np.float64)
+    if not (np.isfinite(limit) & (limit >= 0)).all():
+        raise ValueError("bounds must have finite norms of at least 0")
+    precision = np.finfo(data.dtype).eps if data.dtype.kind == "f" else np.finfo(np.float64).eps
+    widened = limit * (1 + NORM_ROUNDINGS * float(precision))
+    return np.broadcast_to(widened, (len(data),))[arms]
+
+
+def _scanned(
+    bounds: Bounds, data: Array, arms: Ints
+) -> tuple[Floats | None, Floats | None, Floats | None]:
+    if bounds.middle is None or bounds.scale is None or bounds.reach is None:
+        return None, None, None
+    scanned = (len(bounds.reach), len(bounds.scale))
+    if scanned != data.shape:
+        message = f"bounds come from a scan of data of shape {scanned}, got data of {data.shape}"
+        raise ValueError(message)
+    return bounds.middle, bounds.scale, bounds.reach[arms]
+
+
+def _block(block: Any, data: Array, method: str) -> int:
+    """One coordinate where a column is contiguous, else a cache line."""
+    if block is not None:
+        size = _count(block, "block")
+        if method == "bounded-me" and size != 1:
+            raise ValueError(f"method='bounded-me' pulls single coordinates, got block={size}")
+        return min(size, int(data.shape[1]))
+    if method == "bounded-me" or is_coordinate_major(data):
+        return 1
+    return min(CACHE_LINE // data.itemsize, int(data.shape[1]))
 
 
 def _arms(where: Any, n_arms: int, what: str) -> Ints:
@@ -350,7 +523,7 @@ def _seed(rng: Any) -> int:
 
 def _threads(threads: Any) -> int:
     if threads is not None:
-        return _count(threads, "threads")
+        return min(_count(threads, "threads"), MOST_THREADS)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from sureshot import _validate
+from sureshot.bounds import Bounds, scan_rows
+from sureshot.problems import best_arms_problem, top_k_problem
 from sureshot.result import stack
-from sureshot.search.problem import Problem, Tally
+from sureshot.search.problem import Tally
 from sureshot.search.run import run
 from sureshot.sources import select
-from sureshot.theory.intervals import Intervals, intervals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     import numpy.typing as npt
 
-    from sureshot._types import Array, Floats, Ints
+    from sureshot._types import Array, Ints
     from sureshot.result import RoundInfo, TopK
 
     Rng = int | np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | None
@@ -32,11 +32,14 @@ def top_k(
     metric: str = "ip",
     epsilon: float = 0.0,
     delta: float = 0.05,
-    bounds: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-    method: str = "exact",
+    bounds: tuple[npt.ArrayLike, npt.ArrayLike] | Bounds | str | None = None,
+    method: str = "betting",
+    budget: float | None = None,
+    budget_seconds: float | None = None,
     where: npt.ArrayLike | None = None,
     rng: Rng = None,
     threads: int | None = None,
+    block: int | None = None,
     progress: Callable[[RoundInfo], object] | None = None,
 ) -> TopK:
     """Find the k best rows of `data` for `query`, with a certificate.
@@ -51,19 +54,28 @@ def top_k(
     k
         How many rows to return.
     metric
-        ``"ip"`` (inner product, largest first), ``"cosine"`` (largest first; row norms cost one
-        pass over the data), ``"sqeuclidean"`` or ``"l1"`` (distances, smallest first).
+        ``"ip"`` (inner product, largest first), ``"abs-ip"`` (its absolute value), ``"cosine"``
+        (largest first; the row norms cost one pass over the data), ``"sqeuclidean"`` or ``"l1"``
+        (distances, smallest first).
     epsilon
         Allowed loss in the units of the returned scores: how much worse than the true k-th best
         the k-th returned row may be. 0 asks for the exact top k.
     delta
         Allowed probability of missing that, for each query.
     bounds
-        ``(low, high)``: limits of the data values, scalars or one entry per coordinate.
-        `method="bounded-me"` needs them. A value met outside raises `BoundsError`. On float data a
-        limit means the nearest number of the data's type.
+        What is known of the data, which decides what kind of guarantee there is. ``(low, high)``:
+        limits of its values, scalars, or arrays of shape (N,) per coordinate or (n, 1) per row.
+        ``"unit"``: no row has a norm above 1. `Bounds`: any of these, or larger norms. ``scan(data)``
+        or ``"scan"``: limits found by reading the data once. None: the limits of an integer type;
+        for distances nothing is needed; inner products of floats get a guarantee under a condition
+        that the certificate states. Data met outside its bounds raises `BoundsError`. On float data
+        a limit means the nearest number of the data's type.
     method
-        ``"exact"`` reads everything; ``"bounded-me"`` is the paper's BoundedME.
+        ``"betting"`` reads what it needs, ``"bounded-me"`` is the paper's BoundedME and reads a
+        schedule fixed by (n, N, k, epsilon, delta), ``"exact"`` reads everything.
+    budget, budget_seconds
+        Stop after this share of all numbers, or this time; the certificate then says which epsilon
+        was reached. The k answers are evaluated exactly on top of it.
     where
         Boolean mask or array of indices without duplicates: search only these rows.
     rng
@@ -71,6 +83,9 @@ def top_k(
         must not reuse one integer seed: pass a Generator.
     threads
         Threads to use; all by default. The result never depends on it.
+    block
+        Consecutive coordinates that are read together. By default one where the columns of `data`
+        are contiguous, else a cache line. For experiments.
     progress
         Called with a `RoundInfo` after each round.
 
@@ -89,27 +104,31 @@ def top_k(
     7
     """
     request = _validate.top_k_request(
-        data, query, k, metric, epsilon, delta, bounds, method, where, rng, threads, progress
+        data,
+        query,
+        k,
+        metric,
+        epsilon,
+        delta,
+        bounds,
+        method,
+        budget,
+        budget_seconds,
+        where,
+        rng,
+        threads,
+        block,
+        progress,
     )
-    scale = select.inverse_norms(request)
+    norms = select.norms(request)
+    sign = -1.0 if request.metric in _validate.DISTANCES else 1.0
     results = []
     for position, one_query in enumerate(request.queries):
-        source = select.dense_source(request, one_query)
-        tally = Tally(position, request.progress)
-        if request.metric == "cosine" and position == 0:
-            tally.numbers_read += len(request.arms) * source.n_coordinates
-        problem = Problem(
-            source=source,
-            arms=request.arms,
-            scale=scale / np.linalg.norm(one_query) if request.metric == "cosine" else scale,
-            k=request.k,
-            epsilon=request.epsilon,
-            delta=request.delta,
-            intervals=_intervals(request, one_query),
-            exact_answer=True,
-        )
-        negate = request.metric in _validate.DISTANCES
-        results.append(run(problem, request.method, request.seed, tally, negate=negate))
+        problem = top_k_problem(request, one_query, norms)
+        tally = Tally(position, request.progress, sign)
+        if position == 0:
+            tally.numbers_read += select.numbers_read_before(request)
+        results.append(run(problem, request.method, request.seed, tally))
     return results[0] if request.single else stack(results)
 
 
@@ -122,7 +141,9 @@ def best_arms(
     epsilon: float,
     delta: float,
     bounds: tuple[float, float] = (0.0, 1.0),
-    method: str = "exact",
+    method: str = "betting",
+    budget: float | None = None,
+    budget_seconds: float | None = None,
     where: npt.ArrayLike | None = None,
     rng: Rng = None,
     progress: Callable[[RoundInfo], object] | None = None,
@@ -145,7 +166,7 @@ def best_arms(
         Allowed probability of missing that.
     bounds
         Limits of every reward. A reward outside raises `BoundsError`.
-    method, where, rng, progress
+    method, budget, budget_seconds, where, rng, progress
         As in `top_k`.
 
     Returns
@@ -165,28 +186,47 @@ def best_arms(
     True
     """
     request = _validate.best_arms_request(
-        pull, n_arms, n_rewards, k, epsilon, delta, bounds, method, where, rng, progress
+        pull,
+        n_arms,
+        n_rewards,
+        k,
+        epsilon,
+        delta,
+        bounds,
+        method,
+        budget,
+        budget_seconds,
+        where,
+        rng,
+        progress,
     )
-    half_width = (request.high - request.low) / 2
-    problem = Problem(
-        source=select.function_source(request),
-        arms=request.arms,
-        scale=np.full(len(request.arms), 1 / request.n_rewards),
-        k=request.k,
-        epsilon=request.epsilon,
-        delta=request.delta,
-        intervals=Intervals(
-            centre=np.full(request.n_rewards, request.low + half_width),
-            weight=np.full(request.n_rewards, half_width),
-        ),
-        # A pull may be expensive: the answers are evaluated exactly only where that is asked for.
-        exact_answer=False,
-    )
-    return run(problem, request.method, request.seed, Tally(0, request.progress), negate=False)
+    problem = best_arms_problem(request)
+    return run(problem, request.method, request.seed, Tally(0, request.progress))
 
 
-def _intervals(request: _validate.TopKRequest, query: Floats) -> Intervals | None:
-    if request.limits is None:
-        return None
-    reward = "ip" if request.metric == "cosine" else request.metric
-    return intervals(reward, query, request.limits.low, request.limits.high)
+def scan(data: Array, *, threads: int | None = None) -> Bounds:
+    """Read `data` once for what bounds it, for use in every later search of the same data.
+
+    Takes a scale for each coordinate from a sample of rows, then the largest scaled value and the
+    norm of every row.
+
+    Parameters
+    ----------
+    data
+        As in `top_k`.
+    threads
+        Threads to use; all by default.
+
+    Returns
+    -------
+    Bounds
+        Pass it as ``top_k(..., bounds=...)``; keep it with ``save`` and ``Bounds.load``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = np.random.default_rng(0).standard_normal((500, 3000), dtype=np.float32)
+    >>> scan(data)
+    Bounds(scan of 500 rows of 3000 coordinates)
+    """
+    return scan_rows(*_validate.scan_request(data, threads))

@@ -156,6 +156,10 @@ class TopK:
         """The result of each query on its own."""
         return self._queries or (self,)
 
+    def __reduce__(self) -> tuple[type[TopK], tuple[Any, ...]]:
+        # Through the constructor, so that what arrives elsewhere is frozen too.
+        return TopK, tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+
     def __iter__(self) -> Iterator[Array]:
         return iter((self.scores, self.indices))
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from sureshot.result import Certificate
 from sureshot.search import exact
+from sureshot.search.check import checked_totals
 from sureshot.search.order import uniform_order
 from sureshot.search.problem import Answer, largest
 from sureshot.theory import schedule
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from sureshot._types import Ints
     from sureshot.search.problem import Problem, Tally
 
-ASSUMPTION = (
-    "the data lies within the given bounds (BoundedME's theorem as published: its proof treats "
-    "the arms left in a round as independent of the pulls it reuses)"
+CAVEAT = (
+    " (BoundedME's theorem as published: its proof treats the arms left in a round as independent "
+    "of the pulls it reuses)"
 )
 
 
@@ -36,13 +37,11 @@ def search(
 ) -> Answer:
     """Run the schedule. `draw_order` is replaced only by experiments on other orders."""
     source, k, intervals = problem.source, problem.k, problem.intervals
-    if intervals is None or source.block != 1:
-        raise TypeError("BoundedME needs reward intervals and a source of single coordinates")
     drawable = np.flatnonzero(intervals.weight > 0)
     n_rewards = len(drawable)
     if n_rewards == 0:
         return exact.search(problem, rng, tally)
-    width = 2 * float(intervals.weight.max()) * float(problem.scale.max())
+    width = 2 * float(intervals.weight.max()) * float((problem.scale * intervals.limit).max())
     rounds = schedule.bounded_me(
         len(problem.arms), n_rewards, k, problem.epsilon / n_rewards, problem.delta, width
     )
@@ -58,20 +57,21 @@ def search(
     for this in rounds:
         # Only the set of coordinates matters here, so it is read in address order.
         coordinates = np.sort(order[pulls : this.pulls])
-        centre = intervals.centre[coordinates]
-        weight = intervals.weight[coordinates]
-        sums += source.totals(problem.arms[alive], coordinates, centre - weight, centre + weight)
-        sums -= centre.sum()
+        found = checked_totals(problem, alive, coordinates, float(intervals.limit.max()))
+        sums += (found.high - intervals.centre[coordinates].sum()) + found.low
         tally.numbers_read += len(alive) * len(coordinates)
         pulls = this.pulls
-        estimates = problem.scale[alive] * (sums * (n_rewards / pulls) + constant)
+        estimates = problem.as_scores(
+            problem.scale[alive] * (sums * (n_rewards / pulls) + constant)
+        )
         kept = np.sort(largest(estimates, this.keep))
         alive, sums, estimates = alive[kept], sums[kept], estimates[kept]
         tally.end_round(len(alive), pulls)
 
     scores_known = pulls == n_rewards
-    if problem.exact_answer:
-        estimates = source.exact_scores(problem.arms[alive]) * problem.scale[alive]
+    if problem.cheap_pulls:
+        signed = source.exact_scores(problem.arms[alive]) * problem.scale[alive]
+        estimates = problem.as_scores(signed)
         tally.numbers_read += k * source.n_coordinates
         tally.exact_scores += k
         scores_known = True
@@ -80,6 +80,6 @@ def search(
         delta=problem.delta,
         exact=False,
         scores="exact" if scores_known else "estimate",
-        assumption=ASSUMPTION,
+        assumption=problem.assumption + CAVEAT,
     )
     return Answer(alive, estimates, certificate)

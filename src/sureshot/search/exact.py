@@ -32,7 +32,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer: 
     for start in range(0, n_arms, arms_per_round):
         stop = min(start + arms_per_round, n_arms)
         scores[start:stop] = source.exact_scores(problem.arms[start:stop])
-        scores[start:stop] *= problem.scale[start:stop]
+        scores[start:stop] = problem.as_scores(scores[start:stop] * problem.scale[start:stop])
         tally.numbers_read += (stop - start) * source.n_coordinates
         tally.exact_scores += stop - start
         threshold = None

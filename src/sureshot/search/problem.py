@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Problem:
     """One query, ready to be searched.
 
-    The score of arm i is ``scale[i]`` times the sum of its rewards, and the largest scores win.
+    The score of arm i is ``scale[i]`` times the sum of its rewards, and the largest scores win;
+    with two signs, the largest absolute values do.
     """
 
     source: RewardSource
@@ -31,8 +32,16 @@ class Problem:
     k: int
     epsilon: float  # in the units of the scores
     delta: float
-    intervals: Intervals | None  # of the rewards by coordinate, where limits are known
-    exact_answer: bool  # whether the k answers may be evaluated exactly at the end
+    intervals: Intervals  # of the block sums
+    assumption: str  # what the intervals rest on, in words
+    signs: tuple[float, ...] = (1.0,)
+    budget: int | None = None  # numbers that may be read before the search stops
+    deadline: float | None = None  # time.perf_counter() after which it stops
+    cheap_pulls: bool = True  # whether reading the answers to the end costs next to nothing
+
+    def as_scores(self, signed: Floats) -> Floats:
+        """Return scores as they are ranked: by absolute value if both signs count."""
+        return np.absolute(signed) if len(self.signs) == 2 else signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,7 @@ class Tally:
 
     query: int = 0
     progress: Callable[[RoundInfo], object] | None = None
+    sign: float = 1.0  # -1 turns thresholds of negated distances back into distances
     numbers_read: int = 0
     exact_scores: int = 0
     rounds: list[RoundInfo] = field(default_factory=list)
@@ -62,7 +72,7 @@ class Tally:
             arms=arms,
             pulls=pulls,
             numbers_read=self.numbers_read,
-            threshold=threshold,
+            threshold=None if threshold is None else 0.0 + self.sign * threshold,
         )
         self.rounds.append(info)
         if self.progress is not None:

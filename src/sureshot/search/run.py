@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.result import TopK, Work
-from sureshot.search import bounded_me, exact
+from sureshot.search import betting, bounded_me, exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,16 +16,14 @@ if TYPE_CHECKING:
     from sureshot.search.problem import Answer, Problem, Tally
 
 METHODS: dict[str, Callable[[Problem, np.random.Generator, Tally], Answer]] = {
+    "betting": betting.search,
     "exact": exact.search,
     "bounded-me": bounded_me.search,
 }
 
 
-def run(problem: Problem, method: str, seed: int, tally: Tally, *, negate: bool) -> TopK:
-    """Search and return the answer best first, ties by the smaller index.
-
-    `negate` turns the scores of a distance back into distances.
-    """
+def run(problem: Problem, method: str, seed: int, tally: Tally) -> TopK:
+    """Search and return the answer best first, ties by the smaller index."""
     started = time.perf_counter()
     answer = METHODS[method](problem, np.random.default_rng(seed), tally)
     indices = problem.arms[answer.positions]
@@ -41,8 +39,8 @@ def run(problem: Problem, method: str, seed: int, tally: Tally, *, negate: bool)
         seconds=time.perf_counter() - started,
     )
     return TopK(
-        # 0.0 - x, not -x: a distance of zero is 0.0, never -0.0.
-        scores=0.0 - scores if negate else scores,
+        # 0.0 + x: a distance of zero is 0.0, never -0.0.
+        scores=0.0 + tally.sign * scores,
         indices=indices[best_first],
         certificate=answer.certificate,
         work=work,

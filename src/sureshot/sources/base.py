@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
 
 
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums of some arms over the same blocks, one entry per arm.
+
+    ``high + low`` is the sum in twice the precision of float64, so that it depends neither on the
+    order nor on the grouping of the blocks.
+    """
+
+    high: Floats
+    low: Floats
+    largest: Floats  # the largest |block sum - centre| / weight met
+    squares: Floats | None  # sums of the squared data values, where they were asked for
+
+
 class RewardSource(Protocol):
     """Rewards f(arm, coordinate) of `n_arms` arms, read in blocks of consecutive coordinates.
 
     Block b holds the coordinates from ``b * block`` up to, not including, ``(b + 1) * block``; the
-    last one may be shorter. All sums are float64. A reward that is met and is not a number raises
-    `BoundsError`.
+    last one may be shorter. All sums are float64. A reward that is met and is not a finite number
+    raises `BoundsError`.
     """
 
     n_arms: int
     n_coordinates: int
     block: int
     bytes_per_number: int
+    coordinate_major: bool  # whether one coordinate of all arms is nearer than all of one arm
 
-    def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
-        """Return the sum of each arm over each block, shape (len(arms), len(blocks))."""
+    def block_sums(self, arms: Ints, blocks: Ints, squares: Floats | None = None) -> Floats:
+        """Return the sum of each arm over each block, shape (len(blocks), len(arms)).
+
+        `squares`, where the source has data values and the array is given, is filled with the sums
+        of their squares in the same shape.
+        """
         ...
 
-    def totals(self, arms: Ints, blocks: Ints, low: Floats, high: Floats) -> Floats:
-        """Return the sum of each arm over all the blocks together, shape (len(arms),).
+    def totals(
+        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
+    ) -> Totals:
+        """Return the sums of each arm over all the blocks together.
 
-        Every block sum met must lie between `low` and `high` (one entry per given block);
-        otherwise `BoundsError`.
+        `centre` and `weight`, one entry per given block, are what `Totals.largest` is measured in.
         """
         ...
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from sureshot import _native
 from sureshot.errors import BoundsError
+from sureshot.sources.base import Totals
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -46,67 +47,78 @@ class DenseSource:
         self.threads = threads
         self.n_arms, self.n_coordinates = data.shape
         self.bytes_per_number = data.dtype.itemsize
+        self.coordinate_major = is_coordinate_major(data)
 
-    def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
-        """Return the sum of each arm over each block, shape (len(arms), len(blocks))."""
+    def block_sums(self, arms: Ints, blocks: Ints, squares: Floats | None = None) -> Floats:
+        """Return the sum of each arm over each block, shape (len(blocks), len(arms))."""
         sums = np.empty((len(blocks), len(arms)))
         _native.block_sums(
-            self.data, self.reward, self.query, arms, blocks, self.block, self.threads, sums
-        )
-        if not np.isfinite(sums).all():
-            position = np.argwhere(~np.isfinite(sums.T))[0]
-            self._refuse(arms[position[0]], blocks[position[1]], sums.T[tuple(position)])
-        return sums.T
-
-    def totals(self, arms: Ints, blocks: Ints, low: Floats, high: Floats) -> Floats:
-        """Return the sum of each arm over all the blocks, each checked against its limits."""
-        totals = np.empty(len(arms))
-        arm, block, found = _native.checked_totals(
             self.data,
             self.reward,
             self.query,
             arms,
             blocks,
             self.block,
-            low,
-            high,
             self.threads,
-            totals,
+            sums,
+            squares,
         )
-        if arm >= 0:
-            limits = f", outside [{low[block]:.6g}, {high[block]:.6g}]"
-            self._refuse(arms[arm], blocks[block], found, limits)
-        return totals
+        finite = np.isfinite(sums).all(axis=0)
+        if not finite.all():
+            self._refuse(int(arms[int(np.argmin(finite))]))
+        return sums
+
+    def totals(
+        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
+    ) -> Totals:
+        """Return the sums of each arm over all the blocks together."""
+        high, low, largest = np.empty((3, len(arms)))
+        found = np.empty(len(arms)) if squares else None
+        _native.totals(
+            self.data,
+            self.reward,
+            self.query,
+            arms,
+            blocks,
+            self.block,
+            centre,
+            weight,
+            self.threads,
+            high,
+            low,
+            largest,
+            found,
+        )
+        self._refuse_unless_finite(high, arms)
+        return Totals(high, low, largest, found)
 
     def exact_scores(self, arms: Ints) -> Floats:
         """Return the sum of all rewards of each arm."""
         scores = np.empty(len(arms))
         _native.row_scores(self.data, self.reward, self.query, arms, self.threads, scores)
-        if not np.isfinite(scores).all():
-            position = int(np.argmax(~np.isfinite(scores)))
-            row = self.data[arms[position]]
-            broken = np.flatnonzero(~np.isfinite(row))
-            if len(broken):
-                message = (
-                    f"data row {arms[position]} has the value {row[broken[0]]} at coordinate "
-                    f"{broken[0]}: expected finite numbers"
-                )
-            else:
-                message = f"the score of data row {arms[position]} is too large for float64"
-            raise BoundsError(message)
+        self._refuse_unless_finite(scores, arms)
         return scores
 
-    def _refuse(self, row: int, block: int, found: float, limits: str = "") -> NoReturn:
-        start = block * self.block
-        stop = min(start + self.block, self.n_coordinates)
-        where = f"coordinate {start}" if stop == start + 1 else f"coordinates {start} to {stop - 1}"
-        if limits and np.isfinite(found):
-            advice = "; the values there break the given bounds: pass wider ones"
+    def _refuse_unless_finite(self, sums: Floats, arms: Ints) -> None:
+        if not np.isfinite(sums).all():
+            self._refuse(int(arms[int(np.argmax(~np.isfinite(sums)))]))
+
+    def _refuse(self, arm: int) -> NoReturn:
+        row = self.data[arm]
+        broken = np.flatnonzero(~np.isfinite(row))
+        if len(broken):
+            message = (
+                f"data row {arm} has the value {row[broken[0]]} at coordinate {broken[0]} "
+                f"(block {broken[0] // self.block}): expected finite numbers"
+            )
         else:
-            advice = ": expected finite numbers"
-            limits = ""
-        message = f"data row {row} has reward {found:.6g} at {where}{limits}{advice}"
+            message = f"the score of data row {arm} is too large for float64"
         raise BoundsError(message)
+
+
+def is_coordinate_major(data: Array) -> bool:
+    """Return whether one column of `data` lies closer together than one row."""
+    return abs(data.strides[0]) < abs(data.strides[1])
 
 
 def row_norms(data: Array, arms: Ints, threads: int) -> Floats:

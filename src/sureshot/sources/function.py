@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.errors import BoundsError
+from sureshot.sources.base import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ class FunctionSource:
 
     block = 1
     bytes_per_number = 8
+    coordinate_major = True
 
     def __init__(
         self,
@@ -48,8 +50,10 @@ class FunctionSource:
         self.low = low
         self.high = high
 
-    def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
-        """Return the reward of each arm at each coordinate, shape (len(arms), len(blocks))."""
+    def block_sums(self, arms: Ints, blocks: Ints, squares: Floats | None = None) -> Floats:
+        """Return the reward of each arm at each coordinate, shape (len(blocks), len(arms))."""
+        if squares is not None:
+            raise TypeError("a function has rewards but no data values to square")
         rewards = np.asarray(self.pull(arms, blocks))
         expected = (len(arms), len(blocks))
         if rewards.shape != expected:
@@ -69,23 +73,39 @@ class FunctionSource:
                 f"{blocks[coordinate]}, outside bounds=({self.low:.6g}, {self.high:.6g})"
             )
             raise BoundsError(message)
-        return rewards
+        return rewards.T
 
-    def totals(self, arms: Ints, blocks: Ints, low: Floats, high: Floats) -> Floats:  # noqa: ARG002
-        """Return the sum of each arm over all the coordinates; block_sums checks the limits."""
-        totals = np.zeros(len(arms))
-        for some in _portions(blocks, len(arms)):
-            totals += self.block_sums(arms, some).sum(axis=1)
-        return totals
+    def totals(
+        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
+    ) -> Totals:
+        """Return the sums of each arm over all the coordinates together."""
+        if squares:
+            raise TypeError("a function has rewards but no data values to square")
+        high, low, largest = np.zeros((3, len(arms)))
+        for some in _portions(len(blocks), len(arms)):
+            rewards = self.block_sums(arms, blocks[some])
+            distance = np.abs(rewards - centre[some, None]) / weight[some, None]
+            largest = np.maximum(largest, distance.max(axis=0))
+            for reward in rewards:
+                high, low = _add_exactly(high, low, reward)
+        return Totals(high, low, largest, None)
 
     def exact_scores(self, arms: Ints) -> Floats:
         """Return the sum of all rewards of each arm."""
         everything = np.arange(self.n_coordinates)
-        nothing = np.empty(0)
-        return self.totals(arms, everything, nothing, nothing)
+        ones = np.ones(self.n_coordinates)
+        found = self.totals(arms, everything, ones, ones)
+        return found.high + found.low
 
 
-def _portions(blocks: Ints, n_arms: int) -> Iterator[Ints]:
+def _add_exactly(high: Floats, low: Floats, term: Floats) -> tuple[Floats, Floats]:
+    """Add to an unevaluated sum of two doubles (Knuth's exact addition)."""
+    total = high + term
+    part = total - high
+    return total, low + ((high - (total - part)) + (term - part))
+
+
+def _portions(n_blocks: int, n_arms: int) -> Iterator[slice]:
     size = max(1, REWARDS_PER_CALL // max(1, n_arms))
-    for start in range(0, len(blocks), size):
-        yield blocks[start : start + size]
+    for start in range(0, n_blocks, size):
+        yield slice(start, min(start + size, n_blocks))

@@ -1,12 +1,9 @@
-"""Chooses the source for a checked request, and the scale that turns its sums into scores."""
+"""Chooses the source for a checked request, and reads what must be known before a search."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from sureshot._validate import refuse_zero_rows
 from sureshot.sources.dense import DenseSource, row_norms
 from sureshot.sources.function import FunctionSource
 
@@ -14,20 +11,32 @@ if TYPE_CHECKING:
     from sureshot._types import Floats
     from sureshot._validate import ArmsRequest, TopKRequest
 
+REWARD_OF_METRIC = {
+    "ip": "ip",
+    "abs-ip": "ip",
+    "cosine": "ip",
+    "sqeuclidean": "sqeuclidean",
+    "l1": "l1",
+}
+
 
 def dense_source(request: TopKRequest, query: Floats) -> DenseSource:
     """Return the source of one query of `top_k`."""
-    reward = "ip" if request.metric == "cosine" else request.metric
-    return DenseSource(request.data, query, reward, 1, request.threads)
+    reward = REWARD_OF_METRIC[request.metric]
+    return DenseSource(request.data, query, reward, request.block, request.threads)
 
 
-def inverse_norms(request: TopKRequest) -> Floats:
-    """Return 1 / norm of each searched row for cosines (one pass over the data), else ones."""
+def norms(request: TopKRequest) -> Floats | None:
+    """Return the norms of the searched rows if the metric needs them: one pass over the data."""
     if request.metric != "cosine":
-        return np.ones(len(request.arms))
-    norms = row_norms(request.data, request.arms, request.threads)
-    refuse_zero_rows(norms, request.arms)
-    return 1 / norms
+        return None
+    return row_norms(request.data, request.arms, request.threads)
+
+
+def numbers_read_before(request: TopKRequest) -> int:
+    """Return what was read of the data before the first query."""
+    for_norms = len(request.arms) * request.data.shape[1] if request.metric == "cosine" else 0
+    return for_norms + request.bounds.numbers_read
 
 
 def function_source(request: ArmsRequest) -> FunctionSource:

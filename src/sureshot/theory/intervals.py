@@ -21,20 +21,21 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Rewards of coordinate j lie in ``centre[j] ± weight[j]``, for every arm."""
+    """What is known of the rewards before any is read.
 
-    centre: Floats
-    weight: Floats
+    The sum of arm i over block b, less ``centre[b]`` and divided by ``weight[b]``, is called y.
+    """
+
+    centre: Floats  # (blocks,)
+    weight: Floats  # (blocks,), 0 where the sum is the centre for every arm
+    limit: Floats  # (arms,): y <= limit; infinite where it has to be estimated
+    two_sided: bool = True  # whether -limit <= y holds as well
+    square_limit: Floats | None = None  # (arms,): |row|**2 at most; with it, weight is |query|**2
 
     @property
-    def low(self) -> Floats:
-        """Lower ends."""
-        return self.centre - self.weight
-
-    @property
-    def high(self) -> Floats:
-        """Upper ends."""
-        return self.centre + self.weight
+    def estimated(self) -> bool:
+        """Whether the limit of y is not known and must be estimated."""
+        return self.square_limit is None and bool(np.isinf(self.limit).any())
 
 
 def reward_limits(
@@ -61,15 +62,17 @@ def reward_limits(
     return -(farthest**2), -(nearest**2)
 
 
-def intervals(metric: str, query: Floats, low: Floats | float, high: Floats | float) -> Intervals:
-    """Return the interval of each coordinate's reward, widened for rounding.
+def value_intervals(
+    metric: str, query: Floats, low: Floats | float, high: Floats | float
+) -> tuple[Floats, Floats]:
+    """Return centre and weight of each coordinate's reward, widened for rounding.
 
     Examples
     --------
-    >>> found = intervals("ip", np.array([2.0, -1.0, 0.0]), 0.0, 1.0)
-    >>> found.centre
+    >>> centre, weight = value_intervals("ip", np.array([2.0, -1.0, 0.0]), 0.0, 1.0)
+    >>> centre
     array([ 1. , -0.5,  0. ])
-    >>> found.weight.round(6)
+    >>> weight.round(6)
     array([1. , 0.5, 0. ])
     """
     smallest, largest = reward_limits(metric, query, low, high)
@@ -77,5 +80,62 @@ def intervals(metric: str, query: Floats, low: Floats | float, high: Floats | fl
     magnitude = np.maximum(np.abs(smallest), np.abs(largest))
     # The smallest normal number covers rewards so small that they lose digits.
     widened = half_width + ROUNDING * magnitude + np.finfo(np.float64).tiny
-    weight = np.where(half_width > 0, widened, 0.0)
-    return Intervals(centre=smallest + half_width, weight=weight)
+    return smallest + half_width, np.where(half_width > 0, widened, 0.0)
+
+
+def in_blocks(values: Floats, block: int) -> Floats:
+    """Add up the values of each block of consecutive coordinates; the last may be shorter.
+
+    Examples
+    --------
+    >>> in_blocks(np.arange(5.0), 2)
+    array([1., 5., 4.])
+    """
+    if block == 1:
+        return values
+    return np.add.reduceat(values, np.arange(0, len(values), block))
+
+
+def from_values(
+    metric: str, query: Floats, low: Floats, high: Floats, block: int, n_arms: int
+) -> Intervals:
+    """Return what limits of the data values, scalars or (N,), say of each block."""
+    centre, weight = value_intervals(metric, query, low, high)
+    return Intervals(in_blocks(centre, block), in_blocks(weight, block), np.ones(n_arms))
+
+
+def from_scales(
+    query: Floats, middle: Floats | float, scale: Floats | float, reach: Floats, block: int
+) -> Intervals:
+    """Return what ``|value - middle| <= reach * scale`` says of the inner products of each block.
+
+    `reach` has one entry per arm. This holds for inner products only: a squared or absolute
+    distance is not linear in the value.
+    """
+    weight = np.abs(query) * scale
+    margin = ROUNDING * float(np.max(np.abs(middle) / scale))
+    limit = reach * (1 + 1e-9) + margin
+    return Intervals(in_blocks(query * middle, block), in_blocks(weight, block), limit)
+
+
+def from_norms(query: Floats, norms: Floats, block: int) -> Intervals:
+    """Return what upper bounds of the row norms, one per arm, say of inner products."""
+    weight = in_blocks(query**2, block)
+    return Intervals(
+        centre=np.zeros(len(weight)),
+        weight=weight,
+        limit=np.full(len(norms), np.inf),
+        square_limit=norms**2,
+    )
+
+
+def from_distances(query: Floats, block: int, n_arms: int) -> Intervals:
+    """Return what is known of negated distances without any limits: they are at most 0."""
+    weight = in_blocks(np.ones(len(query)), block)
+    return Intervals(np.zeros(len(weight)), weight, np.zeros(n_arms), two_sided=False)
+
+
+def to_be_estimated(query: Floats, block: int, n_arms: int) -> Intervals:
+    """Return intervals for inner products with data of which nothing is known."""
+    weight = in_blocks(np.abs(query), block)
+    return Intervals(np.zeros(len(weight)), weight, np.full(n_arms, np.inf))

@@ -28,7 +28,7 @@ def sample_size(n_arms: int, k: int, epsilon: float, delta: float, width: float)
     if epsilon == 0:
         return math.inf
     others = n_arms - k
-    log_term = math.log(2 * others / (delta * (others // 2 + 1)))
+    log_term = math.log(2 * others / (others // 2 + 1)) - math.log(max(delta, math.ulp(0.0)))
     # The square of the ratio, not the ratio of squares: a tiny epsilon must not underflow to 0.
     try:
         return 2 * log_term * (width / epsilon) ** 2

@@ -1,0 +1,78 @@
+#include "scan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rewards.hpp"
+#include "threads.hpp"
+
+namespace sureshot {
+namespace {
+
+constexpr std::int64_t lanes = 16;
+constexpr std::int64_t rows_per_tile = 512;
+
+// Written as a comparison that the compiler turns into a vector maximum. A NaN is not kept, but it
+// makes the squared norm NaN, which the caller sees.
+inline void keep_larger(double& largest, double value) { largest = value > largest ? value : largest; }
+
+template <class Value>
+void scan_contiguous(const Matrix& matrix, const double* middle, const double* unit,
+                     std::int64_t row, double* reach, double* squares) {
+    const Value* values = static_cast<const Value*>(matrix.data) + row * matrix.row_stride;
+    double largest[lanes] = {};
+    double sums[lanes] = {};
+    const std::int64_t whole = matrix.n_columns - matrix.n_columns % lanes;
+    for (std::int64_t j = 0; j < whole; j += lanes) {
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+            const double value = static_cast<double>(values[j + lane]);
+            keep_larger(largest[lane], std::fabs(value - middle[j + lane]) * unit[j + lane]);
+            sums[lane] += value * value;
+        }
+    }
+    for (std::int64_t j = whole; j < matrix.n_columns; ++j) {
+        const double value = static_cast<double>(values[j]);
+        keep_larger(largest[j - whole], std::fabs(value - middle[j]) * unit[j]);
+        sums[j - whole] += value * value;
+    }
+    reach[row] = *std::max_element(largest, largest + lanes);
+    squares[row] = 0.0;
+    for (const double sum : sums) squares[row] += sum;
+}
+
+template <class Value>
+void scan_strided(const Matrix& matrix, const double* middle, const double* unit,
+                  std::int64_t begin, std::int64_t end, double* reach, double* squares) {
+    std::fill(reach + begin, reach + end, 0.0);
+    std::fill(squares + begin, squares + end, 0.0);
+    for (std::int64_t j = 0; j < matrix.n_columns; ++j) {
+        const Value* column = static_cast<const Value*>(matrix.data) + j * matrix.column_stride;
+        for (std::int64_t row = begin; row < end; ++row) {
+            const double value = static_cast<double>(column[row * matrix.row_stride]);
+            keep_larger(reach[row], std::fabs(value - middle[j]) * unit[j]);
+            squares[row] += value * value;
+        }
+    }
+}
+
+}  // namespace
+
+void scan_rows(const Matrix& matrix, const double* middle, const double* unit, int threads,
+               double* reach, double* squares) {
+    with_types(matrix.element, Metric::inner_product, [&]<class Value, class Reward>() {
+        parallel_for(matrix.n_rows, matrix.n_columns, threads, [&](std::int64_t begin, std::int64_t end) {
+            if (matrix.column_stride == 1) {
+                for (std::int64_t row = begin; row < end; ++row) {
+                    scan_contiguous<Value>(matrix, middle, unit, row, reach, squares);
+                }
+                return;
+            }
+            for (std::int64_t tile = begin; tile < end; tile += rows_per_tile) {
+                scan_strided<Value>(matrix, middle, unit, tile, std::min(tile + rows_per_tile, end),
+                                    reach, squares);
+            }
+        });
+    });
+}
+
+}  // namespace sureshot

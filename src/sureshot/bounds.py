@@ -1,0 +1,97 @@
+"""What is known of the data: limits of its values, norms of its rows, or a scan of both."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot import _native
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from sureshot._types import Array, Floats
+
+# Rows from which a scan takes the scale of each coordinate.
+SAMPLE = 256
+
+# No coordinate's scale is smaller than this share of the typical one: a value that the sample did
+# not foresee must not dwarf all others.
+SMALLEST_SCALE = 0.05
+
+FORMAT = 1  # of saved scans
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds:
+    """Limits that the guarantee may rest on. Everything is optional.
+
+    Parameters
+    ----------
+    low, high
+        Limits of the data values: scalars, or arrays of shape (N,) per coordinate or (n, 1) per
+        row.
+    norms
+        Upper bounds of the Euclidean norms of the rows: a scalar or an array (n,).
+    middle, scale, reach
+        What a scan finds: every value of row i lies within ``reach[i] * scale`` of ``middle``,
+        both of shape (N,).
+    """
+
+    low: npt.ArrayLike | None = None
+    high: npt.ArrayLike | None = None
+    norms: npt.ArrayLike | None = None
+    middle: Floats | None = None
+    scale: Floats | None = None
+    reach: Floats | None = None
+
+    def __repr__(self) -> str:
+        if self.reach is not None and self.scale is not None:
+            return f"Bounds(scan of {len(self.reach)} rows of {len(self.scale)} coordinates)"
+        known = (field.name for field in fields(self) if getattr(self, field.name) is not None)
+        return f"Bounds({', '.join(known)})"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to an ``.npz`` file that `load` reads."""
+        known = {
+            field.name: np.asarray(getattr(self, field.name))
+            for field in fields(self)
+            if getattr(self, field.name) is not None
+        }
+        with Path(path).open("wb") as file:
+            np.savez(file, allow_pickle=False, format=np.array(FORMAT), **known)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Bounds:
+        """Read what `save` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                known = dict(file)
+        except (ValueError, OSError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            raise ValueError(f"{os.fspath(path)} does not hold saved bounds: {error}") from error
+        if known.pop("format", None) != FORMAT:
+            raise ValueError(f"{os.fspath(path)} does not hold bounds saved in format {FORMAT}")
+        return cls(**known)
+
+
+def scan_rows(data: Array, threads: int) -> Bounds:
+    """Scan checked data: scales from a sample of rows, then one pass over everything."""
+    step = max(1, len(data) // SAMPLE)
+    sample = data[::step][:SAMPLE].astype(np.float64)
+    low, high = sample.min(axis=0), sample.max(axis=0)
+    middle = low + (high - low) / 2
+    scale = (high - low) / 2
+    typical = float(np.sqrt(np.mean(scale**2)))
+    scale = np.maximum(scale, SMALLEST_SCALE * typical) if typical > 0 else np.ones(len(scale))
+    reach, squares = np.empty((2, len(data)))
+    _native.scan_rows(data, middle, 1 / scale, threads, reach, squares)
+    if not np.isfinite(squares).all():
+        row = int(np.argmax(~np.isfinite(squares)))
+        raise ValueError(f"data row {row} holds values that are not finite or too large to square")
+    return Bounds(norms=np.sqrt(squares), middle=middle, scale=scale, reach=reach)

@@ -1,0 +1,7 @@
+"""``python -m sureshot.cli`` is the same as ``sureshot``."""
+
+from __future__ import annotations
+
+from sureshot.cli import main
+
+main()

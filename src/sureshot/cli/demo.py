@@ -1,0 +1,156 @@
+"""The demo: sureshot and numpy on the same data in the same run."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+import sureshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from sureshot import TopK
+
+Answer = TypeVar("Answer")
+
+K = 10
+PATTERNS = 8
+# Uniform noise of at most this much; the patterns themselves lie within -1 and 1.
+NOISE = np.float32(0.1)
+# How uneven the mixes are: at 0.3 most rows have one or two strong patterns.
+CONCENTRATION = 0.3
+# Numbers made at a time: 16 MB, so that peak memory is hardly more than the data.
+NUMBERS_PER_CHUNK = 1 << 22
+REPETITIONS = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Example:
+    """Data of low rank plus noise, a query, and what is known of them from making them."""
+
+    data: npt.NDArray[np.float32]
+    query: npt.NDArray[np.float32]
+    bounds: tuple[float, float]
+    true_ranks: npt.NDArray[np.int64]  # of each row, from 1, by scores in double precision
+
+    @property
+    def epsilon(self) -> float:
+        """The loss allowed to BoundedME: half the score that a row equal to the query would have.
+
+        With less it reads nearly everything: its schedule knows the bounds but not the data.
+        """
+        return float(self.query.astype(np.float64) @ self.query) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One line of the comparison."""
+
+    label: str
+    seconds: tuple[float, ...]
+    numbers_read: int
+    share: float
+    right: int
+    result: TopK | None  # None for numpy, which gives no certificate
+
+    @property
+    def median_seconds(self) -> float:
+        """The time that is shown."""
+        return statistics.median(self.seconds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as a dictionary ready for JSON."""
+        return {
+            "label": self.label,
+            "seconds": list(self.seconds),
+            "median_seconds": self.median_seconds,
+            "numbers_read": self.numbers_read,
+            "share": self.share,
+            "right": self.right,
+            "result": None if self.result is None else self.result.to_dict(),
+        }
+
+
+def make_example(rows: int, columns: int, seed: int) -> Example:
+    """Mix every row and the query from the same few patterns of plus and minus one."""
+    # First of all, so that too large a size is refused at once.
+    data = np.empty((rows, columns), dtype=np.float32)
+    rng = np.random.default_rng(seed)
+    patterns = rng.choice(np.array([-1, 1], dtype=np.float32), (PATTERNS, columns))
+    mixes = rng.dirichlet([CONCENTRATION] * PATTERNS, rows + 1).astype(np.float32)
+    query = mixes[rows] @ patterns + rng.uniform(-NOISE, NOISE, columns).astype(np.float32)
+
+    scores = np.empty(rows)
+    low, high = np.inf, -np.inf
+    step = max(1, NUMBERS_PER_CHUNK // columns)
+    for start in range(0, rows, step):
+        chunk = data[start : start + step]
+        rng.random(dtype=np.float32, out=chunk)
+        chunk *= 2 * NOISE
+        chunk -= NOISE
+        chunk += mixes[start : start + len(chunk)] @ patterns
+        low, high = min(low, float(chunk.min())), max(high, float(chunk.max()))
+        scores[start : start + step] = chunk.astype(np.float64) @ query.astype(np.float64)
+    true_ranks = np.empty(rows, dtype=np.int64)
+    true_ranks[np.argsort(-scores, kind="stable")] = np.arange(1, rows + 1)
+    return Example(data, query, (low, high), true_ranks)
+
+
+def contenders(example: Example) -> list[tuple[str, dict[str, Any]]]:
+    """Name the searches to compare with numpy; the answer of the last one is shown in full."""
+    return [
+        ("exact", {"method": "exact"}),
+        (
+            "bounded-me",
+            {"method": "bounded-me", "bounds": example.bounds, "epsilon": example.epsilon},
+        ),
+    ]
+
+
+def compare(example: Example, seed: int, announce: Callable[[str], object]) -> list[Timed]:
+    """Time numpy and every contender; `announce` is told which one is running."""
+    data, query = example.data, example.query
+    announce("timing numpy")
+    seconds, best = _timed(lambda: _numpy_top(data, query))
+    lines = [Timed("numpy", seconds, data.size, 1.0, _right(example, best), None)]
+    for label, arguments in contenders(example):
+        announce(f"timing {label}")
+
+        def search(arguments: dict[str, Any] = arguments) -> TopK:
+            return sureshot.top_k(data, query, K, rng=seed, **arguments)
+
+        seconds, result = _timed(search)
+        right = _right(example, result.indices)
+        work = result.work
+        lines.append(Timed(label, seconds, work.numbers_read, work.share, right, result))
+    return lines
+
+
+def _numpy_top(
+    data: npt.NDArray[np.float32], query: npt.NDArray[np.float32]
+) -> npt.NDArray[np.int64]:
+    scores = data @ query
+    return np.argpartition(scores, len(scores) - K)[-K:]
+
+
+def _right(example: Example, indices: npt.NDArray[np.int64]) -> int:
+    """Count how many of the returned rows belong to the true top K."""
+    return int(np.count_nonzero(example.true_ranks[indices] <= K))
+
+
+def _timed(call: Callable[[], Answer]) -> tuple[tuple[float, ...], Answer]:
+    """Call once to warm up, then `REPETITIONS` times by the clock."""
+    answer = call()
+    seconds = []
+    for _ in range(REPETITIONS):
+        started = time.perf_counter()
+        answer = call()
+        seconds.append(time.perf_counter() - started)
+    return tuple(seconds), answer

@@ -1,0 +1,75 @@
+"""What a user hands to the command line, and the one line told when it does not fit."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from tokenize import TokenError
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# How every .npy file begins. numpy takes a file without it for a pickle, and its message then
+# suggests to load it unsafely.
+MAGIC = b"\x93NUMPY"
+
+
+class InputError(click.ClickException):
+    """Input that cannot be used: told in one line, without a traceback."""
+
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the error on stderr."""
+        one_line = " ".join(self.format_message().split())
+        click.echo(f"sureshot: error: {one_line}", file=file, err=True)
+
+
+@contextmanager
+def told_in_one_line() -> Iterator[None]:
+    """Turn what the library raises about its input into an `InputError`.
+
+    Only calls of the library stand under it, so that a mistake in the command line itself still
+    shows its traceback.
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:  # BoundsError is a ValueError
+        raise InputError(str(error)) from error
+    except MemoryError as error:
+        raise InputError(f"not enough memory: {error}".rstrip(": ")) from error
+
+
+def open_array(path: Path) -> np.ndarray[Any, Any]:
+    """Open a ``.npy`` file as a memory map: nothing but its header is read here."""
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(len(MAGIC))
+        if beginning != MAGIC:
+            raise InputError(f"{path} is not a .npy file (write one with numpy.save)")
+        array: np.ndarray[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise InputError(f"cannot open {path}: {error.strerror or error}") from error
+    except (EOFError, SyntaxError, TokenError, ValueError) as error:
+        raise InputError(f"cannot use {path} as an array of numbers: {error}") from error
+    return array
+
+
+def parse_bounds(
+    context: click.Context,  # noqa: ARG001 - the signature click calls
+    parameter: click.Parameter,  # noqa: ARG001
+    text: str | None,
+) -> tuple[float, float] | None:
+    """Read ``LOW,HIGH``; whether the two numbers make sense is for the library to say."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(end) for end in text.split(","))
+    except ValueError:
+        message = f"--bounds must be two numbers LOW,HIGH such as -1,1; got {text!r}"
+        raise InputError(message) from None
+    return low, high

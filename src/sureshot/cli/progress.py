@@ -1,0 +1,71 @@
+"""A line on stderr that shows how far a slow search has come."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from threading import Timer
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from sureshot.cli.text import count, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sureshot import RoundInfo
+
+# Most searches are over before a person would look for a sign of life.
+SECONDS_BEFORE_SHOWN = 1.0
+
+
+def describe(info: RoundInfo, numbers: int, queries: int) -> str:
+    """Say in a few words where a search stands.
+
+    Parameters
+    ----------
+    info
+        The round that has just ended.
+    numbers
+        How many numbers the data holds.
+    queries
+        How many queries the search has.
+    """
+    parts = [
+        f"round {info.round}",
+        f"{count(info.arms, 'arm')} undecided",
+        f"{percent(info.numbers_read / numbers)} read",
+    ]
+    if queries > 1:
+        parts.insert(0, f"query {info.query + 1} of {queries}")
+    return " · ".join(parts)
+
+
+@contextmanager
+def shown_if_slow(numbers: int, queries: int) -> Iterator[Callable[[RoundInfo], object] | None]:
+    """Give the `progress` argument of a search: a live line if it is slow, None without a terminal.
+
+    Parameters
+    ----------
+    numbers, queries
+        As in `describe`.
+    """
+    console = Console(stderr=True)
+    if not (sys.stderr.isatty() and console.is_interactive):
+        yield None
+        return
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    display = Progress(*columns, console=console, transient=True)
+    task = display.add_task("first round")
+    # A timer rather than a look at the clock after each round: the first round may be the slow one.
+    timer = Timer(SECONDS_BEFORE_SHOWN, display.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield lambda info: display.update(task, description=describe(info, numbers, queries))
+    finally:
+        timer.cancel()
+        timer.join()
+        display.stop()

@@ -1,0 +1,37 @@
+"""Numbers as a person reads them."""
+
+from __future__ import annotations
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> count(1, "arm"), count(1234, "arm")
+    ('1 arm', '1,234 arms')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def percent(share: float) -> str:
+    """Write a share with three figures or so.
+
+    Examples
+    --------
+    >>> percent(1.0), percent(0.0041), percent(0.31415)
+    ('100 %', '0.41 %', '31.4 %')
+    """
+    hundredths = 100 * share
+    return f"{hundredths:.3g} %" if hundredths < 99.95 else f"{hundredths:.4g} %"
+
+
+def duration(seconds: float) -> str:
+    """Write a time in the unit that fits it.
+
+    Examples
+    --------
+    >>> duration(2.5), duration(0.0415), duration(0.00002)
+    ('2.5 s', '41.5 ms', '0.02 ms')
+    """
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"

@@ -1,0 +1,123 @@
+"""Puts a problem together: source, scale, and what the bounds say of the rewards."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot._validate import refuse_odd_norms
+from sureshot.search.problem import Problem
+from sureshot.sources import select
+from sureshot.theory import intervals
+from sureshot.theory.intervals import Intervals
+
+if TYPE_CHECKING:
+    from sureshot._types import Floats
+    from sureshot._validate import ArmsRequest, TopKRequest
+
+# Norm bets are taken when the root mean square they work with is this small a part of the range
+# that range bets work with, and always for blocks of this size, whose sums average out.
+NORM_SHARE = 0.1
+NORM_BLOCK = 16
+
+
+def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None) -> Problem:
+    """Return the problem of one query of `top_k`; `norms` of the searched rows for cosines."""
+    source = select.dense_source(request, query)
+    scale = np.ones(len(request.arms))
+    if norms is not None:
+        largest = float(np.abs(query).max())
+        query_norm = largest * float(np.linalg.norm(query / largest))
+        refuse_odd_norms(norms, request.arms, query_norm)
+        scale = 1 / (norms * query_norm)
+    with np.errstate(over="ignore", invalid="ignore"):
+        known, assumption = _known(request, query, source.block, norms)
+    return Problem(
+        source=source,
+        arms=request.arms,
+        scale=scale,
+        k=request.k,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        intervals=known,
+        assumption=assumption,
+        budget=_numbers(request.budget, len(request.arms) * source.n_coordinates),
+        deadline=_deadline(request.budget_seconds),
+        signs=(1.0, -1.0) if request.metric == "abs-ip" else (1.0,),
+    )
+
+
+def best_arms_problem(request: ArmsRequest) -> Problem:
+    """Return the problem of `best_arms`."""
+    n_arms, n_rewards = len(request.arms), request.n_rewards
+    half_width = (request.high - request.low) / 2
+    return Problem(
+        source=select.function_source(request),
+        arms=request.arms,
+        scale=np.full(n_arms, 1 / n_rewards),
+        k=request.k,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        intervals=Intervals(
+            centre=np.full(n_rewards, request.low + half_width),
+            weight=np.full(n_rewards, half_width * (1 + intervals.ROUNDING)),
+            limit=np.ones(n_arms),
+        ),
+        assumption="every reward lies within the given bounds, which is checked as it is met",
+        budget=_numbers(request.budget, n_arms * n_rewards),
+        deadline=_deadline(request.budget_seconds),
+        cheap_pulls=False,
+    )
+
+
+def _numbers(share: float | None, everything: int) -> int | None:
+    return None if share is None else int(share * everything)
+
+
+def _deadline(seconds: float | None) -> float | None:
+    return None if seconds is None else time.perf_counter() + seconds
+
+
+def _known(
+    request: TopKRequest, query: Floats, block: int, norms: Floats | None
+) -> tuple[Intervals, str]:
+    """Return the best intervals that the bounds allow, and what they rest on."""
+    bounds, n_arms = request.bounds, len(request.arms)
+    if request.metric in ("sqeuclidean", "l1"):
+        if bounds.low is None or bounds.high is None:
+            found = intervals.from_distances(query, block, n_arms)
+            return found, "unconditional: a distance has no negative terms"
+        low, high = bounds.low, bounds.high
+        if low.ndim == 2:
+            low, high = low.min(), high.max()
+        found = intervals.from_values(request.metric, query, low, high, block, n_arms)
+        return found, f"unconditional as long as {bounds.words}"
+
+    by_value = by_norm = None
+    if bounds.reach is not None and bounds.middle is not None and bounds.scale is not None:
+        by_value = intervals.from_scales(query, bounds.middle, bounds.scale, bounds.reach, block)
+    elif bounds.low is not None and bounds.high is not None and bounds.low.ndim == 2:
+        middle = (bounds.low.min() + bounds.high.max()) / 2
+        reach = np.maximum(bounds.high - middle, middle - bounds.low)[:, 0]
+        by_value = intervals.from_scales(query, middle, 1.0, reach, block)
+    elif bounds.low is not None and bounds.high is not None:
+        by_value = intervals.from_values("ip", query, bounds.low, bounds.high, block, n_arms)
+    square_norms = norms if norms is not None else bounds.norms
+    if square_norms is not None:
+        by_norm = intervals.from_norms(query, square_norms * (1 + 1e-9), block)
+
+    words = f"unconditional as long as {bounds.words}" if bounds.words else "unconditional"
+    if by_norm is not None and (by_value is None or _norms_are_better(by_value, by_norm, block)):
+        return by_norm, words
+    if by_value is not None:
+        return by_value, words
+    return intervals.to_be_estimated(query, block, n_arms), ""
+
+
+def _norms_are_better(by_value: Intervals, by_norm: Intervals, block: int) -> bool:
+    if block >= NORM_BLOCK or by_norm.square_limit is None:
+        return True
+    root = np.sqrt(by_norm.weight.sum() * np.median(by_norm.square_limit))
+    return bool(root < NORM_SHARE * by_value.weight.sum() * np.median(by_value.limit))

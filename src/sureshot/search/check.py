@@ -1,0 +1,52 @@
+"""Stops a search that meets rewards outside the limits its guarantee rests on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from sureshot.errors import BoundsError
+
+if TYPE_CHECKING:
+    from sureshot._types import Ints
+    from sureshot.search.problem import Problem
+    from sureshot.sources.base import Totals
+
+
+def checked_totals(
+    problem: Problem, positions: Ints, blocks: Ints, limit: float, *, squares: bool = False
+) -> Totals:
+    """Return the totals of some arms over some blocks, each block sum within centre ± limit w."""
+    intervals = problem.intervals
+    found = problem.source.totals(
+        problem.arms[positions],
+        blocks,
+        intervals.centre[blocks],
+        intervals.weight[blocks],
+        squares=squares,
+    )
+    if (found.largest > limit).any():
+        refuse_rewards(
+            problem, int(positions[int(np.argmax(found.largest > limit))]), blocks, limit
+        )
+    return found
+
+
+def refuse_rewards(problem: Problem, position: int, blocks: Ints, limit: float) -> NoReturn:
+    """Raise the error that names the arm and the first of the blocks outside its interval."""
+    source, intervals = problem.source, problem.intervals
+    arm = problem.arms[position : position + 1]
+    centre, weight = intervals.centre[blocks], intervals.weight[blocks] * limit
+    sums = source.block_sums(arm, blocks)[:, 0]
+    first = int(np.argmax(np.abs(sums - centre) / weight))
+    start = blocks[first] * source.block
+    stop = min(start + source.block, source.n_coordinates)
+    where = f"coordinate {start}" if stop == start + 1 else f"coordinates {start} to {stop - 1}"
+    low, high = centre[first] - weight[first], centre[first] + weight[first]
+    message = (
+        f"data row {arm[0]} has reward {sums[first]:.6g} in block {blocks[first]} ({where}), "
+        f"outside [{low:.6g}, {high:.6g}] which the bounds promise: pass wider bounds, or "
+        "bounds='scan'"
+    )
+    raise BoundsError(message)

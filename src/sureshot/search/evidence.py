@@ -1,0 +1,125 @@
+"""The evidence against each arm: its history, turned into bets, at any threshold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot.search.history import History
+from sureshot.theory import wealth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sureshot._types import Floats, Ints
+    from sureshot.search.order import WeightedOrder
+    from sureshot.search.problem import Problem
+
+# Numbers in one array of a tile of arms: small enough for the cache.
+TILE = 1 << 16
+
+# Thresholds are lowered by this share of the largest possible score before an arm is tested: more
+# than the absolute rounding error of everything that is compared with them.
+GUARD = 1e-11
+
+
+class Evidence:
+    """What has been read of each arm, and the wealth of the bets against it.
+
+    Thresholds are scores; `Problem.scale` turns them into sums of rewards for each arm.
+    """
+
+    def __init__(self, problem: Problem, order: WeightedOrder) -> None:
+        intervals = problem.intervals
+        self.problem = problem
+        self.order = order
+        self.history = History(len(problem.arms))
+        self.base = float(intervals.centre.sum())  # known of every arm before anything is drawn
+        self.guesses = np.empty(0)  # of the final threshold, for each step, made before it
+        self.limit = intervals.limit.copy()
+        self.first_bet = 0  # no stakes before this step
+        self.floor = 0.0  # of the stakes, where the search may end early
+        total = float(intervals.weight.sum())
+        if intervals.square_limit is None:
+            reach = np.where(np.isfinite(self.limit), np.abs(self.limit), 1.0) * total
+        else:
+            reach = np.sqrt(total * intervals.square_limit)
+        self.guard = GUARD * (np.abs(intervals.centre).sum() + reach)
+
+    def record_guess(self, guess: float, front: int) -> None:
+        """Fix the guess for all steps up to `front` that have none yet."""
+        missing = front - len(self.guesses)
+        self.guesses = np.append(self.guesses, np.full(missing, guess))
+
+    def bets(self, positions: Ints, front: int, sign: float) -> wealth.Bets:
+        """Return the bets of the first `front` steps, on the sums of rewards times `sign`."""
+        intervals, scale = self.problem.intervals, self.problem.scale[positions]
+        blocks = self.order.blocks[:front]
+        weight = intervals.weight[blocks, None]
+        y = self.history.sums(positions, front)
+        y -= intervals.centre[blocks, None]
+        y *= sign / weight
+        known = sign * self.base + wealth.before(weight * y)
+        left = self.order.left[:front, None]
+        guess = self.guesses[:front, None] / scale
+        guess = np.broadcast_to(guess, y.shape).copy()
+        guess[: self.first_bet] = -np.inf
+        if intervals.square_limit is None:
+            return wealth.range_bets(y, known, left, guess, self.limit[positions], self.floor)
+        squares = self.history.squares(positions, front)
+        limits = intervals.square_limit[positions]
+        return wealth.norm_bets(y, known, left, guess, squares, weight, limits, self.floor)
+
+    def peaks(self, positions: Ints, fronts: Ints, theta: float) -> Floats:
+        """Return the peak of the log wealth of each arm if its score were theta.
+
+        `fronts` is how many steps each arm has read. For scores by absolute value it is the smaller
+        of the peaks of both signs: an arm must be too small in either.
+        """
+        peaks = np.empty(len(positions))
+        for tile, front in _tiles(fronts):
+            arms = positions[tile]
+            raw = theta / self.problem.scale[arms] - self.guard[arms]
+            found = [
+                wealth.peak_log_wealth(self.bets(arms, front, sign), raw)
+                for sign in self.problem.signs
+            ]
+            peaks[tile] = np.minimum.reduce(found)
+        return peaks
+
+    def upper_limits(self, positions: Ints, fronts: Ints, log_level: float) -> Floats:
+        """Return the score that each arm exceeds with at most the level's probability."""
+        limits = np.empty(len(positions))
+        for tile, front in _tiles(fronts):
+            arms = positions[tile]
+            found = []
+            for sign in self.problem.signs:
+                known, certain = self._certain_limits(arms, front, sign)
+                low = known - (certain - known) - self.guard[arms]
+                bets = self.bets(arms, front, sign)
+                found.append(wealth.upper_limits(bets, log_level, low, certain))
+            raw = np.maximum.reduce(found) + self.guard[arms]
+            limits[tile] = raw * self.problem.scale[arms]
+        return limits
+
+    def _certain_limits(self, arms: Ints, front: int, sign: float) -> tuple[Floats, Floats]:
+        """Return what is known of each arm, and what its sum of rewards cannot exceed."""
+        intervals = self.problem.intervals
+        blocks = self.order.blocks[:front]
+        drawn = self.history.sums(arms, front) - intervals.centre[blocks, None]
+        known = sign * (self.base + drawn.sum(axis=0))
+        left = self.order.left_after(front)
+        if intervals.square_limit is None:
+            return known, known + left * self.limit[arms]
+        unseen = intervals.square_limit[arms] - self.history.squares(arms, front).sum(axis=0)
+        return known, known + np.sqrt(left * np.maximum(unseen, 0))
+
+
+def _tiles(fronts: Ints) -> Iterator[tuple[Ints, int]]:
+    """Yield positions of arms that have read equally far, some at a time, and how far."""
+    for front in np.unique(fronts):
+        group = np.flatnonzero(fronts == front)
+        size = max(1, TILE // max(1, int(front)))
+        for start in range(0, len(group), size):
+            yield group[start : start + size], int(front)

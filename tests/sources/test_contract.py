@@ -1,0 +1,219 @@
+"""What every source must do, run over every source: kind, memory layout, element type, block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from tests.conftest import EPS, LAYOUTS, random_data, rewards, sums
+
+from sureshot import BoundsError
+from sureshot._validate import ELEMENT_TYPES
+from sureshot.sources.dense import REWARDS, DenseSource
+from sureshot.sources.function import FunctionSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from sureshot._types import Array, Floats, Ints
+    from sureshot.sources.base import RewardSource
+
+SIZES = (1, 7, 97, 1535)
+BLOCKS = (1, 3, 16)
+DENSE = [(layout, dtype) for layout in LAYOUTS for dtype in ELEMENT_TYPES]
+FUNCTION = ("function", "float64")
+FLOATS = [case for case in DENSE if case[1].startswith("float")]
+
+every_source = pytest.mark.parametrize("case", [*DENSE, FUNCTION], ids="-".join)
+every_reward = pytest.mark.parametrize("reward", list(REWARDS))
+
+
+def source_of(
+    kind: str, data: Array, query: Floats, reward: str, block: int, threads: int, folder: Path
+) -> RewardSource:
+    if kind == "function":
+        table = rewards(data, query, reward)
+        n_arms, size = data.shape
+        return FunctionSource(
+            lambda arms, js: table[np.ix_(arms, js)], n_arms, size, low=-1e18, high=1e18
+        )
+    return DenseSource(LAYOUTS[kind](data, folder), query, reward, block, threads)
+
+
+def table_of_blocks(table: Floats, block: int) -> Floats:
+    """Return the sums of each arm over each block, shape (blocks, arms)."""
+    starts = range(0, table.shape[1], block)
+    return np.stack([sums(table[:, start : start + block]) for start in starts])
+
+
+def problem(dtype: str, n_arms: int, size: int) -> tuple[Array, Floats]:
+    rng = np.random.default_rng([n_arms, size])
+    return random_data(rng, (n_arms, size), dtype), rng.standard_normal(size)
+
+
+def asks(source: RewardSource, arms: Ints, blocks: Ints) -> dict[str, Callable[[], Floats]]:
+    """Return every question a source answers."""
+    centre, weight = np.linspace(-1, 1, len(blocks)), np.linspace(1, 2, len(blocks))
+
+    def totals() -> Floats:
+        found = source.totals(arms, blocks, centre, weight)
+        return np.stack([found.high, found.low, found.largest])
+
+    return {
+        "block_sums": lambda: source.block_sums(arms, blocks),
+        "totals": totals,
+        "exact_scores": lambda: source.exact_scores(arms),
+    }
+
+
+@every_source
+@every_reward
+@pytest.mark.parametrize("size", SIZES)
+def test_sums_agree_with_the_oracle(
+    case: tuple[str, str], reward: str, size: int, tmp_path: Path
+) -> None:
+    kind, dtype = case
+    data, query = problem(dtype, 7, size)
+    table = rewards(data, query, reward)
+    allowance = 2 * size * EPS * sums(np.abs(table)).max()
+    rng = np.random.default_rng(size)
+    arms = rng.permutation(7)[:5]
+    for block in BLOCKS:
+        source = source_of(kind, data, query, reward, block, 2, tmp_path)
+        assert (source.n_arms, source.n_coordinates) == data.shape
+        expected = table_of_blocks(table, source.block)
+        # Some of the blocks, in no order, the short last one among them.
+        count = len(expected)
+        blocks = rng.permutation(np.union1d(rng.permutation(count)[: count // 2], [count - 1]))
+        expected = expected[np.ix_(blocks, arms)]
+        found = source.block_sums(arms, blocks)
+        assert (found.shape, found.dtype) == (expected.shape, np.dtype(np.float64))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=allowance)
+
+        centre, weight = rng.standard_normal(len(blocks)), rng.random(len(blocks)) + 0.5
+        totals = source.totals(arms, blocks, centre, weight)
+        # high + low is the sum of the block sums in twice the precision of float64.
+        missing = sums(np.vstack([found, -totals.high, -totals.low]).T)
+        np.testing.assert_allclose(missing, 0, rtol=0, atol=size * EPS * allowance)
+        farthest = (np.abs(found - centre[:, None]) / weight[:, None]).max(axis=0)
+        np.testing.assert_allclose(totals.largest, farthest, rtol=4 * EPS)
+        assert totals.squares is None
+
+        scores = source.exact_scores(arms)
+        np.testing.assert_allclose(scores, sums(table[arms]), rtol=0, atol=allowance)
+
+
+@pytest.mark.parametrize("case", DENSE, ids="-".join)
+@pytest.mark.parametrize("size", SIZES)
+def test_squares_agree_with_the_oracle(case: tuple[str, str], size: int, tmp_path: Path) -> None:
+    kind, dtype = case
+    data, query = problem(dtype, 7, size)
+    arms = np.array([5, 0, 3])
+    for block in BLOCKS:
+        source = source_of(kind, data, query, "ip", block, 2, tmp_path)
+        expected = table_of_blocks(data[arms].astype(np.float64) ** 2, block)
+        blocks = np.arange(len(expected))[::-1].copy()
+        squares = np.full((len(blocks), len(arms)), np.nan)
+        plain = source.block_sums(arms, blocks)
+        np.testing.assert_array_equal(source.block_sums(arms, blocks, squares), plain)
+        np.testing.assert_allclose(squares, expected[blocks], rtol=block * EPS)
+        ones = np.ones(len(blocks))
+        totals = source.totals(arms, blocks, ones, ones, squares=True)
+        assert totals.squares is not None
+        np.testing.assert_allclose(totals.squares, sums(expected.T), rtol=2 * size * EPS)
+        without = source.totals(arms, blocks, ones, ones)
+        np.testing.assert_array_equal(totals.high, without.high)
+        np.testing.assert_array_equal(totals.low, without.low)
+
+
+def test_a_function_has_no_values_to_square(tmp_path: Path) -> None:
+    data, query = problem("float64", 3, 7)
+    source = source_of("function", data, query, "ip", 1, 1, tmp_path)
+    with pytest.raises(TypeError, match="no data values"):
+        source.block_sums(np.arange(3), np.arange(7), np.empty((7, 3)))
+    with pytest.raises(TypeError, match="no data values"):
+        source.totals(np.arange(3), np.arange(7), np.ones(7), np.ones(7), squares=True)
+
+
+@pytest.mark.parametrize("case", [*FLOATS, FUNCTION], ids="-".join)
+@every_reward
+@pytest.mark.parametrize(
+    "values", [(np.nan,), (np.inf,), (-np.inf,), (np.inf, -np.inf)], ids=lambda v: f"{v}"
+)
+def test_a_value_that_is_not_a_number_is_named(
+    case: tuple[str, str], reward: str, values: tuple[float, ...], tmp_path: Path
+) -> None:
+    kind, dtype = case
+    data, query = problem(dtype, 9, 97)
+    # The second one, if there is one, comes in a later arm.
+    for row, value in zip((4, 1), values, strict=False):
+        data[row, 61] = value
+    for block in BLOCKS:
+        source = source_of(kind, data, query, reward, block, 1, tmp_path)
+        blocks = np.arange(-(-97 // source.block))
+        for ask in asks(source, np.array([7, 4, 1, 0]), blocks).values():
+            with pytest.raises(BoundsError, match=r"(row|arm) 4 .*(nan|inf).*coordinate 61\b"):
+                ask()
+        # What is not met does no harm.
+        for ask in asks(source, np.array([7, 0]), blocks).values():
+            assert np.isfinite(ask()).all()
+        assert np.isfinite(source.block_sums(np.arange(9), blocks[:3])).all()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("block", BLOCKS)
+@every_reward
+def test_threads_change_no_bit(layout: str, reward: str, block: int, tmp_path: Path) -> None:
+    # Each thread is given at least 2**16 numbers, so three of them need this many.
+    data, query = problem("float32", 131, 1535)
+    arms, blocks = np.arange(131)[::-1].copy(), np.arange(-(-1535 // block))
+    answers = []
+    for threads in (1, 2, 3):
+        source = source_of(layout, data, query, reward, block, threads, tmp_path)
+        squares = np.empty((len(blocks), len(arms)))
+        source.block_sums(arms, blocks, squares)
+        answers.append(
+            [squares.tobytes(), *(f().tobytes() for f in asks(source, arms, blocks).values())]
+        )
+    assert answers[0] == answers[1] == answers[2]
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES)
+@every_reward
+@pytest.mark.parametrize("size", SIZES)
+def test_memory_layout_changes_no_bit_of_an_exact_score(
+    dtype: str, reward: str, size: int, tmp_path: Path
+) -> None:
+    data, query = problem(dtype, 135, size)
+    scores = {
+        layout: source_of(layout, data, query, reward, 1, 1, tmp_path)
+        .exact_scores(np.arange(135))
+        .tobytes()
+        for layout in LAYOUTS
+    }
+    assert {layout for layout, found in scores.items() if found != scores["C"]} == set()
+
+
+@pytest.mark.parametrize("kind", [*LAYOUTS, "function"])
+@every_reward
+def test_an_exact_score_does_not_depend_on_the_arms_asked_with_it(
+    kind: str, reward: str, tmp_path: Path
+) -> None:
+    data, query = problem("float64", 301, 1535)
+    source = source_of(kind, data, query, reward, 1, 1, tmp_path)
+    together = source.exact_scores(np.arange(301))
+    alone = np.concatenate([source.exact_scores(np.array([arm])) for arm in range(0, 301, 50)])
+    np.testing.assert_array_equal(alone, together[::50])
+
+
+@pytest.mark.parametrize("kind", [*LAYOUTS, "function"])
+def test_nothing_asked_is_nothing_answered(kind: str, tmp_path: Path) -> None:
+    data, query = problem("float64", 3, 7)
+    source = source_of(kind, data, query, "ip", 1, 2, tmp_path)
+    none, some = np.arange(0), np.arange(3)
+    no_arms = {name: ask().shape for name, ask in asks(source, none, some).items()}
+    assert no_arms == {"block_sums": (3, 0), "totals": (3, 0), "exact_scores": (0,)}
+    assert source.block_sums(some, none).shape == (0, 3)
+    np.testing.assert_array_equal(asks(source, some, none)["totals"](), np.zeros((3, 3)))

@@ -1,0 +1,105 @@
+"""A search never copies the data: a memory map larger than the memory it may use stays on disk."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="resident memory is read from Linux's /proc"
+)
+
+MEGABYTE = 1 << 20
+SHAPE = (2048, 1 << 16)  # 512 MB of float32
+ALLOWED = 64 * MEGABYTE
+
+# Runs in a process of its own: anonymous memory is what was allocated, the pages of the file are
+# not part of it. A thread looks often enough to see a copy that is given back before the end.
+PROGRAM = """
+import re, sys, threading, time
+from pathlib import Path
+import numpy as np
+import sureshot
+
+path, width, method = sys.argv[1:]
+data = np.load(path, mmap_mode="r")
+query = np.where(np.arange(data.shape[1]) < int(width), 1.0, 0.0)
+
+def anonymous():
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(r"RssAnon:\\s+(\\d+) kB", status)[1]) << 10
+
+def look(*_):
+    global peak
+    peak = max(peak, anonymous())
+
+def watch():
+    while not done.is_set():
+        look()
+        time.sleep(0.002)
+
+peak = before = anonymous()
+done = threading.Event()
+watcher = threading.Thread(target=watch)
+watcher.start()
+if method == "copy":
+    data[:, : data.shape[1] // 4].copy()
+    indices = []
+else:
+    result = sureshot.top_k(
+        data, query, 3, method=method, bounds=(0, 1), epsilon=0.3 * int(width), rng=1,
+        threads=2, progress=look,
+    )
+    indices = result.indices.tolist()
+look()
+done.set()
+watcher.join()
+print(peak - before, *indices)
+"""
+
+
+@pytest.fixture(scope="module", params=["C", "F"])
+def file(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Path, int]]:
+    """Yield a sparse file, zeros but for three rows, and how many coordinates those fill."""
+    # A row of Fortran order lies in every page: a part of it, or the file is not sparse.
+    width = SHAPE[1] if request.param == "C" else SHAPE[1] // 16
+    path = tmp_path_factory.mktemp("memory") / "data.npy"
+    data = np.lib.format.open_memmap(
+        path, mode="w+", dtype=np.float32, shape=SHAPE, fortran_order=request.param == "F"
+    )
+    data[[11, 512, 2000], :width] = 0.75
+    del data
+    yield path, width
+    path.unlink()
+
+
+def growth(file: tuple[Path, int], method: str) -> tuple[int, list[int]]:
+    """Return by how much anonymous memory grew, and the rows that were found."""
+    told = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM, *map(str, file), method],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=300,  # what hangs must not outlive the test
+    ).stdout.split()
+    return int(told[0]), [int(index) for index in told[1:]]
+
+
+def test_a_search_allocates_little(file: tuple[Path, int], method: str) -> None:
+    grown, indices = growth(file, method)
+    assert grown < ALLOWED
+    assert sorted(indices) == [11, 512, 2000]
+
+
+def test_a_copy_would_be_seen(file: tuple[Path, int]) -> None:
+    assert growth(file, "copy")[0] > ALLOWED
