@@ -10,21 +10,20 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from benchmarks import gradients
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from benchmarks.gradients import Factors
     from numpy.random import Generator, SeedSequence
     from numpy.typing import NDArray
 
     FloatArray = NDArray[np.float32]
-    DoubleArray = NDArray[np.float64]
-    IntegerArray = NDArray[np.int64]
     Rows = Callable[[slice, Generator], NDArray[Any]]
 
 # Every chunk has its own random stream, so this number is part of what a seed means. At 100,000
@@ -32,10 +31,6 @@ if TYPE_CHECKING:
 ROWS_PER_CHUNK = 64
 RANK = 20
 PLANTED_ROWS = 10
-HELD_OUT_DIGITS = 300
-CLASSES = 10
-# See `_on_grid`.
-GRID = 2.0**-20
 
 
 @dataclass(frozen=True)
@@ -320,170 +315,44 @@ def _correlated(request: Request, generator: Generator) -> Recipe:
 # Gradients of a small network
 
 
-class Samples(NamedTuple):
-    """Network inputs, which are multiples of `GRID`, and the classes they belong to."""
-
-    inputs: FloatArray
-    labels: IntegerArray
-
-    def take(self, rows: IntegerArray) -> Samples:
-        """Return these samples only."""
-        return Samples(self.inputs[rows], self.labels[rows])
-
-
-class Network(NamedTuple):
-    """A two-layer ReLU network: weights and offsets of the hidden layer, then of the classes."""
-
-    hidden_weights: DoubleArray
-    hidden_offsets: DoubleArray
-    class_weights: DoubleArray
-    class_offsets: DoubleArray
-
-
-class Factors(NamedTuple):
-    """What per-sample gradients are made of, one row per sample.
-
-    The gradient of a sample is inputs ⊗ hidden_errors, hidden_errors, hidden ⊗ class_errors,
-    class_errors: the four arrays of `Network`, in their order.
-    """
-
-    inputs: NDArray[Any]
-    hidden_errors: NDArray[Any]
-    hidden: NDArray[Any]
-    class_errors: NDArray[Any]
-
-    def gradients(self, rows: slice) -> FloatArray:
-        """Return the gradients of these samples, flat."""
-        inputs, hidden_errors, hidden, class_errors = (
-            factor[rows].astype(np.float32) for factor in self
-        )
-        parts = (
-            _outer(inputs, hidden_errors),
-            hidden_errors,
-            _outer(hidden, class_errors),
-            class_errors,
-        )
-        return np.concatenate(parts, axis=1)
-
-
-def _outer(left: FloatArray, right: FloatArray) -> FloatArray:
-    return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
-
-
-def _on_grid(values: DoubleArray) -> DoubleArray:
-    """Round to multiples of 2^-20, so that matrix products have no rounding errors.
-
-    Products of such numbers are multiples of 2^-40, and float64 adds those exactly, in any order, as
-    long as sums stay below 2^13. Without this the order of the additions, which follows the number
-    of threads, grows through the steps of the training into another network: on Fashion-MNIST the
-    gradients moved by 30 %.
-    """
-    return np.rint(values / GRID) * GRID
-
-
-def _backward(network: Network, samples: Samples) -> Factors:
-    """Return the factors of the gradients of the cross-entropy loss."""
-    inputs = samples.inputs.astype(np.float64)
-    hidden = inputs @ network.hidden_weights + network.hidden_offsets
-    hidden = _on_grid(np.maximum(hidden, 0))
-    logits = hidden @ network.class_weights + network.class_offsets
-    errors = np.exp(logits - logits.max(axis=1, keepdims=True))
-    errors /= errors.sum(axis=1, keepdims=True)
-    errors[np.arange(len(errors)), samples.labels] -= 1
-    # einsum adds in one order always, so the small errors of samples learned well stay unrounded.
-    hidden_errors = np.einsum("sc,hc->sh", errors, network.class_weights) * (hidden > 0)
-    return Factors(inputs, hidden_errors, hidden, errors)
-
-
-def _train(samples: Samples, hidden: int, epochs: int, generator: Generator) -> Network:
-    """Train by plain stochastic gradient descent, from weights that keep the size of signals."""
-    batch, rate = 64, 0.1
-    count, inputs = samples.inputs.shape
-    network = Network(
-        _on_grid(generator.standard_normal((inputs, hidden)) * np.sqrt(2 / inputs)),
-        np.zeros(hidden),
-        _on_grid(generator.standard_normal((hidden, CLASSES)) * np.sqrt(2 / hidden)),
-        np.zeros(CLASSES),
-    )
-    for _ in range(epochs):
-        shuffled = generator.permutation(count)
-        for start in range(0, count, batch):
-            chosen = samples.take(shuffled[start : start + batch])
-            factors = _backward(network, chosen)
-            hidden_errors = _on_grid(factors.hidden_errors)
-            class_errors = _on_grid(factors.class_errors)
-            gradients = Network(
-                factors.inputs.T @ hidden_errors,
-                hidden_errors.sum(axis=0),
-                factors.hidden.T @ class_errors,
-                class_errors.sum(axis=0),
-            )
-            step = rate / len(chosen.labels)
-            network = Network(
-                *(
-                    _on_grid(parameter - step * gradient)
-                    for parameter, gradient in zip(network, gradients, strict=True)
-                )
-            )
-    return network
-
-
-def _gradient_recipe(
-    train: Samples,
-    test: Samples,
-    n: int,
-    N: int,
-    request: Request,
-    epochs: int,
-    generator: Generator,
-) -> Recipe:
-    """Train on all of `train`; search the gradients of n of it with those of test samples."""
-    for label, wanted, there in (
-        ("n", n, len(train.labels)),
-        ("queries", request.queries, len(test.labels)),
-    ):
-        if wanted > there:
-            raise ValueError(f"{label}: expected at most {there} samples, got {wanted}")
-    inputs = train.inputs.shape[1]
-    hidden = max(1, round((N - CLASSES) / (inputs + 1 + CLASSES)))
-    network = _train(train, hidden, epochs, generator)
-    chosen = generator.permutation(len(train.labels))[:n]
-    asked = generator.permutation(len(test.labels))[: request.queries]
-    rows = _backward(network, train.take(chosen))
-    return Recipe(
-        (n, sum(parameter.size for parameter in network)),
-        _backward(network, test.take(asked)).gradients(slice(None)),
-        lambda part, _stream: rows.gradients(part),
-    )
+def _gradient_recipe(factors: Factors, queries: FloatArray) -> Recipe:
+    shape = len(factors.inputs), queries.shape[1]
+    return Recipe(shape, queries, lambda rows, _stream: factors.gradients(rows))
 
 
 def _digits_gradients(request: Request, generator: Generator) -> Recipe:
     """Gradients of a network trained on scikit-learn's digits."""
-    # Imported here, because the other workloads do without scikit-learn.
-    images, labels = import_module("sklearn.datasets").load_digits(return_X_y=True)
-    samples = Samples((images / 16).astype(np.float32), labels.astype(np.int64))
-    shuffled = generator.permutation(len(labels))
-    train = samples.take(shuffled[HELD_OUT_DIGITS:])
-    test = samples.take(shuffled[:HELD_OUT_DIGITS])
-    n, N = request.n or len(train.labels), request.N or 99_985
-    return _gradient_recipe(train, test, n, N, request, 10, generator)
+    train, test = gradients.digits_samples(generator)
+    found = gradients.gradients_to_search(
+        train,
+        test,
+        rows=request.n or len(train.labels),
+        queries=request.queries,
+        parameters=request.N or 99_985,
+        epochs=10,
+        generator=generator,
+    )
+    return _gradient_recipe(*found)
 
 
 def _fashion_gradients(request: Request, generator: Generator) -> Recipe:
     """Gradients of a network trained on Fashion-MNIST."""
     train, test = (
-        Samples(
-            # Not 255: the inputs must be multiples of `GRID`.
-            images.reshape(len(images), -1).astype(np.float32) / np.float32(256),
-            labels.astype(np.int64),
+        gradients.image_samples(
+            *request.read(f"{part}_images_idx3_ubyte", f"{part}_labels_idx1_ubyte")
         )
-        for images, labels in (
-            request.read("train_images_idx3_ubyte", "train_labels_idx1_ubyte"),
-            request.read("t10k_images_idx3_ubyte", "t10k_labels_idx1_ubyte"),
-        )
+        for part in ("train", "t10k")
     )
-    n, N = request.n or 10_000, request.N or 101_770
-    return _gradient_recipe(train, test, n, N, request, 5, generator)
+    found = gradients.gradients_to_search(
+        train,
+        test,
+        rows=request.n or 10_000,
+        queries=request.queries,
+        parameters=request.N or 101_770,
+        epochs=5,
+        generator=generator,
+    )
+    return _gradient_recipe(*found)
 
 
 # Spectrograms

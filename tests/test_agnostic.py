@@ -87,6 +87,7 @@ def same_course(one: TopK, other: TopK) -> bool:
     )
 
 
+@settings(max_examples=60)
 @given(question=questions())
 def test_the_answer_is_the_oracles(method: str, metric: str, question: Question) -> None:
     if metric == "cosine" and not question.has_cosine():
@@ -102,7 +103,7 @@ def test_the_answer_is_the_oracles(method: str, metric: str, question: Question)
     assert result.certificate.epsilon == 0
 
 
-@settings(max_examples=30)
+@settings(max_examples=25)
 @given(question=questions(), layout=st.sampled_from(list(LAYOUTS)))
 def test_memory_layout_changes_nothing(
     method: str, metric: str, question: Question, layout: str
@@ -114,7 +115,7 @@ def test_memory_layout_changes_nothing(
         assert same_answer(question.ask(method, metric, data), question.ask(method, metric))
 
 
-@settings(max_examples=30)
+@settings(max_examples=25)
 @given(question=questions(("bool", "int8", "uint8", "int16", "float32")))
 def test_element_type_changes_nothing(method: str, metric: str, question: Question) -> None:
     if metric == "cosine" and not question.has_cosine():
@@ -123,7 +124,7 @@ def test_element_type_changes_nothing(method: str, metric: str, question: Questi
     assert same_answer(question.ask(method, metric, wide), question.ask(method, metric))
 
 
-@settings(max_examples=30)
+@settings(max_examples=25)
 @given(question=questions(), numbers=st.integers(1, 50))
 def test_batch_size_changes_nothing(
     method: str, metric: str, question: Question, numbers: int
@@ -136,7 +137,7 @@ def test_batch_size_changes_nothing(
     assert same_answer(small, question.ask(method, metric))
 
 
-@settings(max_examples=30)
+@settings(max_examples=25)
 @given(question=questions(("float64",)), rewards=st.integers(1, 50))
 def test_rewards_per_call_change_nothing(method: str, question: Question, rewards: int) -> None:
     table = question.data
@@ -171,7 +172,7 @@ def ask_wide(method: str, layout: str, seed: int, **more: Any) -> TopK:
     return sureshot.top_k(LAYOUTS[layout](WIDE, Path()), query, 3, method=method, **arguments)
 
 
-@settings(max_examples=5)
+@settings(max_examples=4)
 @given(seed=st.integers(0, 2**32), epsilon=st.sampled_from([0.0, 1e4, 3e7]))
 @pytest.mark.parametrize("layout", ["C", "F"])
 def test_threads_change_nothing(

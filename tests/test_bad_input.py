@@ -120,9 +120,14 @@ TOP_K: list[Case] = [
     ({"query": 3.0}, ValueError, r"query must have 1 or 2 dimensions, got shape \(\)"),
     ({"query": np.ones((1, 1, 40))}, ValueError, r"query must have .*got shape \(1, 1, 40\)"),
     ({"query": np.ones((0, 40))}, ValueError, r"query must .*at least one.*got none"),
-    ({"query": QUERY * 1j}, TypeError, r"query must hold real numbers, got .*complex128"),
-    ({"query": QUERY.astype(object)}, TypeError, r"query must hold real numbers, got .*object"),
-    ({"query": ["a"] * 40}, TypeError, r"query must hold real numbers, got .*<U1"),
+    ({"query": QUERY * 1j}, TypeError, r"query must hold real numbers.*got .*complex128"),
+    ({"query": QUERY.astype(object)}, TypeError, r"query must hold real numbers.*got .*object"),
+    ({"query": ["a"] * 40}, TypeError, r"query must hold real numbers.*got .*<U1"),
+    *(
+        ({"query": QUERY.astype(wide)}, TypeError, r"query must hold real numbers.*got float")
+        for wide in (np.longdouble,)
+        if np.dtype(wide).itemsize > 8
+    ),
     # 2**53 + 1 is no double.
     ({"query": np.full(40, 2**53 + 1)}, ValueError, r"query .*int64.*float64 without loss"),
     *(

@@ -196,7 +196,7 @@ def test_several_queries_are_the_single_ones(
         ]
 
 
-@pytest.mark.parametrize("kind", ["int64", "int8", "uint16", "float32", "longdouble", "list"])
+@pytest.mark.parametrize("kind", ["int64", "int8", "uint16", "float32", "list"])
 def test_the_type_of_the_query_changes_nothing(method: str, metric: str, kind: str) -> None:
     data, whole = signed((31, 97)), np.arange(97)
     query = whole.tolist() if kind == "list" else whole.astype(kind)

@@ -108,9 +108,9 @@ def _known(
     if square_norms is not None:
         by_norm = intervals.from_norms(query, square_norms * (1 + 1e-9), block)
 
-    words = f"unconditional as long as {bounds.words}" if bounds.words else "unconditional"
+    words = f"unconditional as long as {bounds.words}"
     if by_norm is not None and (by_value is None or _norms_are_better(by_value, by_norm, block)):
-        return by_norm, words
+        return by_norm, words if norms is None else "unconditional: the norms were computed"
     if by_value is not None:
         return by_value, words
     return intervals.to_be_estimated(query, block, n_arms), ""

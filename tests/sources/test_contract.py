@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 SIZES = (1, 7, 97, 1535)
 BLOCKS = (1, 3, 16)
-DENSE = [(layout, dtype) for layout in LAYOUTS for dtype in ELEMENT_TYPES]
+# A transposed view has the strides of Fortran order: test_edge_cases.py has both.
+KINDS = [layout for layout in LAYOUTS if layout != "transposed"]
+DENSE = [(layout, dtype) for layout in KINDS for dtype in ELEMENT_TYPES]
 FUNCTION = ("function", "float64")
 FLOATS = [case for case in DENSE if case[1].startswith("float")]
 
@@ -162,7 +164,7 @@ def test_a_value_that_is_not_a_number_is_named(
         assert np.isfinite(source.block_sums(np.arange(9), blocks[:3])).all()
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", KINDS)
 @pytest.mark.parametrize("block", BLOCKS)
 @every_reward
 def test_threads_change_no_bit(layout: str, reward: str, block: int, tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_memory_layout_changes_no_bit_of_an_exact_score(
     assert {layout for layout, found in scores.items() if found != scores["C"]} == set()
 
 
-@pytest.mark.parametrize("kind", [*LAYOUTS, "function"])
+@pytest.mark.parametrize("kind", [*KINDS, "function"])
 @every_reward
 def test_an_exact_score_does_not_depend_on_the_arms_asked_with_it(
     kind: str, reward: str, tmp_path: Path
@@ -208,7 +210,7 @@ def test_an_exact_score_does_not_depend_on_the_arms_asked_with_it(
     np.testing.assert_array_equal(alone, together[::50])
 
 
-@pytest.mark.parametrize("kind", [*LAYOUTS, "function"])
+@pytest.mark.parametrize("kind", [*KINDS, "function"])
 def test_nothing_asked_is_nothing_answered(kind: str, tmp_path: Path) -> None:
     data, query = problem("float64", 3, 7)
     source = source_of(kind, data, query, "ip", 1, 2, tmp_path)

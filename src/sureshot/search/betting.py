@@ -222,7 +222,7 @@ class Race:
             self.rung += 1
         self.evidence.limit[:] = self.estimated_limit
         self.log_level = (
-            math.log(self.problem.k) - math.log(self.problem.delta) - math.log(_share(self.rung))
+            math.log(self.problem.k) - math.log(self.problem.delta) - math.log(limit_share(self.rung))
         )
         self.status[self.status == DROPPED] = SUSPENDED
         self._drop(self.arms(SUSPENDED))
@@ -409,7 +409,7 @@ class Race:
         return float(limits.max() - self.threshold)
 
 
-def _share(rung: int) -> float:
+def limit_share(rung: int) -> float:
     """Return the share of delta for one limit of the ladder; all of them add up to 1."""
     return FIRST_SHARE if rung == 0 else (1 - FIRST_SHARE) / 2.0**rung
 
