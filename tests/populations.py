@@ -16,7 +16,7 @@ from sureshot.theory import wealth
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sureshot._types import Floats
+    from sureshot._types import Floats, Ints
 
 TRIALS = 5000
 DELTAS = (0.3, 0.1, 0.05, 0.01)
@@ -52,7 +52,7 @@ def walk(
     *,
     limit: float = 1.0,
     squares: Floats | None = None,
-    orders: Floats | None = None,
+    orders: Ints | None = None,
 ) -> Walk:
     """Draw the blocks of one arm in as many weighted orders as there are trials."""
     if orders is None:
@@ -74,7 +74,7 @@ def walk(
     )
 
 
-def draw_orders(rng: np.random.Generator, weight: Floats) -> Floats:
+def draw_orders(rng: np.random.Generator, weight: Floats) -> Ints:
     keys = rng.standard_exponential((len(weight), TRIALS)) / weight[:, None]
     return np.argsort(keys, axis=0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,31 +10,18 @@ import click
 from rich.console import Console
 
 import sureshot
+from sureshot.cli import comparison, tables
 from sureshot.cli import demo as demonstration
 from sureshot.cli import doctor as examination
-from sureshot.cli import tables
-from sureshot.cli.inputs import open_array, parse_bounds, told_in_one_line
+from sureshot.cli import scan as scanning
+from sureshot.cli.inputs import load_bounds, open_array, told_in_one_line
+from sureshot.cli.options import DEFAULTS, json_option, search_options
 from sureshot.cli.progress import shown_if_slow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-# An option that is not given is not passed on, so the library's own default holds; the help reads
-# it from the signature.
-DEFAULTS = {
-    name: parameter.default
-    for name, parameter in inspect.signature(sureshot.top_k).parameters.items()
-}
 INTERRUPTED = 130  # what a shell reports for a command stopped with Ctrl-C
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-
-
-def search_option(*names: str, describe: str, **settings: Any) -> Callable[..., Any]:
-    """Make an option for the argument of `top_k` that its first name says."""
-    default = DEFAULTS[names[0]]
-    shown = "" if default is None else f"  [default: {default}]"
-    return click.option(*names, default=None, help=describe + shown, **settings)
 
 
 class Commands(click.Group):
@@ -62,54 +48,7 @@ def cli() -> None:
 @cli.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.argument("query", type=click.Path(path_type=Path))
-@search_option("k", "-k", type=int, describe="How many rows to return.")
-@search_option(
-    "metric",
-    "--metric",
-    describe="What makes a row good: ip (inner product, largest first), cosine (largest first), "
-    "sqeuclidean or l1 (distances, smallest first).",
-)
-@search_option(
-    "epsilon",
-    "--epsilon",
-    type=float,
-    describe="Allowed loss, in the units of the scores: how much worse than the true k-th best "
-    "the last returned row may be. 0 asks for the exact top k.",
-)
-@search_option(
-    "delta",
-    "--delta",
-    type=float,
-    describe="Allowed probability of missing that, for each query; 0.05 is one in twenty.",
-)
-@search_option(
-    "bounds",
-    "--bounds",
-    metavar="LOW,HIGH",
-    callback=parse_bounds,
-    describe="Limits that every number in DATA is known to keep, in the units of DATA, such as "
-    "-1,1. A number met outside stops the search.",
-)
-@search_option(
-    "method",
-    "--method",
-    describe="How to search: exact reads everything, bounded-me halves the rows round by round "
-    "and needs --bounds. A wrong name lists all that are known.",
-)
-@search_option(
-    "rng",
-    "--seed",
-    type=int,
-    metavar="INTEGER",
-    describe="Seed of the random order in which columns are read; the same seed gives the same "
-    "answer. Not given: a new order each time.",
-)
-@search_option(
-    "threads",
-    "--threads",
-    type=int,
-    describe="How many threads to use. Not given: all. The answer never depends on it.",
-)
+@search_options
 @json_option
 def search(data: Path, query: Path, as_json: bool, **options: Any) -> None:
     """Find the rows of DATA that are best for QUERY.
@@ -120,15 +59,40 @@ def search(data: Path, query: Path, as_json: bool, **options: Any) -> None:
     given = {name: value for name, value in options.items() if value is not None}
     rows, queries = open_array(data), open_array(query)
     how_many = len(queries) if queries.ndim > 1 else 1
+    bounds = given.get("bounds")
+    known = {"bounds": load_bounds(bounds)} if isinstance(bounds, Path) else {}
     with told_in_one_line(), shown_if_slow(rows.size, how_many) as progress:
-        result = sureshot.top_k(rows, queries, **given, progress=progress)
+        result = sureshot.top_k(rows, queries, **(given | known), progress=progress)
     if as_json:
         used = {name: given.get(name, DEFAULTS[name]) for name in options}
         used["seed"] = used.pop("rng")
-        files = {"data": str(data), "query": str(query)}
+        files = {"data": data, "query": query}
         print_json({"parameters": files | used, **result.to_dict()})
     else:
         tables.print_result(result)
+
+
+@cli.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("out", metavar="OUT.npz", type=click.Path(path_type=Path))
+@click.option("--threads", type=int, default=None, help="How many threads to use. Not given: all.")
+@json_option
+def scan(data: Path, out: Path, threads: int | None, as_json: bool) -> None:
+    """Read DATA once for what bounds it, and keep that in OUT.npz.
+
+    DATA is a .npy file of shape (rows, columns). It is mapped, not loaded, so it may be larger than
+    memory. Every later search with --bounds OUT.npz then has an unconditional guarantee, as long as
+    DATA has not changed, and has to read less.
+    """
+    scanning.refuse_output(out)
+    rows = open_array(data)
+    with told_in_one_line(), Console(stderr=True).status(f"scanning {data}"):
+        found = scanning.scan(rows, threads)
+    scanning.save(found.bounds, out)
+    if as_json:
+        print_json({"data": data, "out": out, **found.to_dict()})
+    else:
+        tables.print_scan(found, data, out)
 
 
 @cli.command()
@@ -166,10 +130,10 @@ def demo(rows: int, columns: int, seed: int, as_json: bool) -> None:
         lines = demonstration.compare(example, seed, status.update)
     if as_json:
         used = {"rows": rows, "columns": columns, "seed": seed, "k": demonstration.K}
-        known = {"bounds": example.bounds, "epsilon": example.epsilon}
+        known = {"bounds": example.bounds}
         print_json({"parameters": used | known, "methods": [line.to_dict() for line in lines]})
     else:
-        tables.print_demo(example, lines)
+        comparison.print_demo(example, lines)
 
 
 @cli.command()
@@ -184,5 +148,5 @@ def doctor(as_json: bool) -> None:
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """Print one line of JSON on stdout."""
-    click.echo(json.dumps(content))
+    """Print one line of JSON on stdout, paths as they were given."""
+    click.echo(json.dumps(content, default=str))

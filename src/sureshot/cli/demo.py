@@ -10,25 +10,30 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import sureshot
+from sureshot.cli.scan import scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
 
-    from sureshot import TopK
+    from sureshot import Bounds, TopK
 
 Answer = TypeVar("Answer")
 
 K = 10
-PATTERNS = 8
-# Uniform noise of at most this much; the patterns themselves lie within -1 and 1.
-NOISE = np.float32(0.1)
-# How uneven the mixes are: at 0.3 most rows have one or two strong patterns.
-CONCENTRATION = 0.3
+# Rows that follow a few hidden patterns and differ in size, as embeddings, ratings and gradients do.
+RANK = 20
+NOISE = np.float32(0.3)  # standard deviation, next to patterns of 1
+SPREAD = 0.7  # of the logarithms of the sizes: one row in twenty is more than three times the usual
 # Numbers made at a time: 16 MB, so that peak memory is hardly more than the data.
 NUMBERS_PER_CHUNK = 1 << 22
-REPETITIONS = 5
+REPETITIONS = 3
+
+# The lines of the comparison that the text around it speaks of.
+NUMPY = "numpy, data @ query"
+SCAN = "sureshot.scan, once"
+SCANNED = "betting, scanned"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,14 +45,6 @@ class Example:
     bounds: tuple[float, float]
     true_ranks: npt.NDArray[np.int64]  # of each row, from 1, by scores in double precision
 
-    @property
-    def epsilon(self) -> float:
-        """The loss allowed to BoundedME: half the score that a row equal to the query would have.
-
-        With less it reads nearly everything: its schedule knows the bounds but not the data.
-        """
-        return float(self.query.astype(np.float64) @ self.query) / 2
-
 
 @dataclass(frozen=True, slots=True)
 class Timed:
@@ -57,8 +54,8 @@ class Timed:
     seconds: tuple[float, ...]
     numbers_read: int
     share: float
-    right: int
-    result: TopK | None  # None for numpy, which gives no certificate
+    right: int | None  # None for the scan, which answers nothing
+    result: TopK | None  # None for the scan and for numpy, which gives no certificate
 
     @property
     def median_seconds(self) -> float:
@@ -79,48 +76,53 @@ class Timed:
 
 
 def make_example(rows: int, columns: int, seed: int) -> Example:
-    """Mix every row and the query from the same few patterns of plus and minus one."""
+    """Mix every row and the query from the same few patterns, add noise, and scale the rows."""
     # First of all, so that too large a size is refused at once.
     data = np.empty((rows, columns), dtype=np.float32)
     rng = np.random.default_rng(seed)
-    patterns = rng.choice(np.array([-1, 1], dtype=np.float32), (PATTERNS, columns))
-    mixes = rng.dirichlet([CONCENTRATION] * PATTERNS, rows + 1).astype(np.float32)
-    query = mixes[rows] @ patterns + rng.uniform(-NOISE, NOISE, columns).astype(np.float32)
+    patterns = rng.standard_normal((RANK, columns), dtype=np.float32) / np.float32(RANK**0.5)
+    mixes = rng.standard_normal((rows + 1, RANK), dtype=np.float32)
+    sizes = rng.lognormal(0.0, SPREAD, (rows, 1)).astype(np.float32)
+    query = mixes[rows] @ patterns + NOISE * rng.standard_normal(columns, dtype=np.float32)
 
     scores = np.empty(rows)
     low, high = np.inf, -np.inf
     step = max(1, NUMBERS_PER_CHUNK // columns)
     for start in range(0, rows, step):
-        chunk = data[start : start + step]
-        rng.random(dtype=np.float32, out=chunk)
-        chunk *= 2 * NOISE
-        chunk -= NOISE
-        chunk += mixes[start : start + len(chunk)] @ patterns
+        part = slice(start, min(start + step, rows))
+        chunk = data[part]
+        rng.standard_normal(dtype=np.float32, out=chunk)
+        chunk *= NOISE
+        chunk += mixes[part] @ patterns
+        chunk *= sizes[part]
         low, high = min(low, float(chunk.min())), max(high, float(chunk.max()))
-        scores[start : start + step] = chunk.astype(np.float64) @ query.astype(np.float64)
+        scores[part] = chunk.astype(np.float64) @ query.astype(np.float64)
     true_ranks = np.empty(rows, dtype=np.int64)
     true_ranks[np.argsort(-scores, kind="stable")] = np.arange(1, rows + 1)
     return Example(data, query, (low, high), true_ranks)
 
 
-def contenders(example: Example) -> list[tuple[str, dict[str, Any]]]:
-    """Name the searches to compare with numpy; the answer of the last one is shown in full."""
-    return [
-        ("exact", {"method": "exact"}),
-        (
-            "bounded-me",
-            {"method": "bounded-me", "bounds": example.bounds, "epsilon": example.epsilon},
-        ),
-    ]
+def contenders(example: Example, scanned: Bounds) -> dict[str, dict[str, Any]]:
+    """Name the searches to compare with numpy, and what each passes to `top_k`."""
+    return {
+        SCANNED: {"bounds": scanned},
+        "betting, limits": {"bounds": example.bounds},
+        "betting, no bounds": {},
+        "bounded-me, limits": {"method": "bounded-me", "bounds": example.bounds},
+        "exact": {"method": "exact"},
+    }
 
 
 def compare(example: Example, seed: int, announce: Callable[[str], object]) -> list[Timed]:
-    """Time numpy and every contender; `announce` is told which one is running."""
+    """Time numpy, a scan and every contender; `announce` is told which one is running."""
     data, query = example.data, example.query
     announce("timing numpy")
     seconds, best = _timed(lambda: _numpy_top(data, query))
-    lines = [Timed("numpy", seconds, data.size, 1.0, _right(example, best), None)]
-    for label, arguments in contenders(example):
+    lines = [Timed(NUMPY, seconds, data.size, 1.0, _right(example, best), None)]
+    announce("scanning")
+    scanned = scan(data)
+    lines.append(Timed(SCAN, (scanned.seconds,), data.size, 1.0, None, None))
+    for label, arguments in contenders(example, scanned.bounds).items():
         announce(f"timing {label}")
 
         def search(arguments: dict[str, Any] = arguments) -> TopK:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from pathlib import Path
 from tokenize import TokenError
 from typing import IO, TYPE_CHECKING, Any
+from zipfile import BadZipFile, is_zipfile
 
 import click
 import numpy as np
 
+import sureshot
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 # How every .npy file begins. numpy takes a file without it for a pickle, and its message then
 # suggests to load it unsafely.
 MAGIC = b"\x93NUMPY"
+
+# What --bounds hands to the library as it is. A file of such a name is ./unit or ./scan.
+BOUNDS_WORDS = ("unit", "scan")
 
 
 class InputError(click.ClickException):
@@ -63,13 +69,38 @@ def parse_bounds(
     context: click.Context,  # noqa: ARG001 - the signature click calls
     parameter: click.Parameter,  # noqa: ARG001
     text: str | None,
-) -> tuple[float, float] | None:
-    """Read ``LOW,HIGH``; whether the two numbers make sense is for the library to say."""
-    if text is None:
-        return None
+) -> tuple[float, float] | str | Path | None:
+    """Read ``LOW,HIGH``, one of the known words, or the name of a file that is there.
+
+    Whether two numbers make sense is for the library to say.
+    """
+    if text is None or text in BOUNDS_WORDS:
+        return text
     try:
         low, high = (float(end) for end in text.split(","))
     except ValueError:
-        message = f"--bounds must be two numbers LOW,HIGH such as -1,1; got {text!r}"
-        raise InputError(message) from None
-    return low, high
+        path = Path(text)
+    else:
+        return low, high
+    if not path.exists():
+        message = (
+            f"--bounds must be two numbers LOW,HIGH such as -1,1, {', '.join(BOUNDS_WORDS)}, or "
+            f'the name of a file that "sureshot scan" wrote; got {text!r}'
+        )
+        raise InputError(message)
+    return path
+
+
+def load_bounds(path: Path) -> sureshot.Bounds:
+    """Load what `sureshot.Bounds.save` wrote, or say in one line that it is something else."""
+    other = f'{path} is not a file that "sureshot scan" or Bounds.save wrote'
+    try:
+        with path.open("rb") as file:
+            is_archive = is_zipfile(file)
+        if not is_archive:
+            raise InputError(other)
+        return sureshot.Bounds.load(path)
+    except OSError as error:
+        raise InputError(f"cannot open {path}: {error.strerror or error}") from error
+    except (TypeError, ValueError, BadZipFile) as error:
+        raise InputError(f"{other}: {error}") from error

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from sureshot.cli.demo import PATTERNS, K
 from sureshot.cli.text import count, duration, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
+    from pathlib import Path
 
     import numpy as np
     import numpy.typing as npt
 
     from sureshot import TopK, Work
-    from sureshot.cli.demo import Example, Timed
+    from sureshot.cli.scan import Scanned
 
 # With more queries than this, each gets one row of one table instead of a table of its own.
 QUERIES_WITH_OWN_TABLE = 10
@@ -32,45 +33,31 @@ def print_result(result: TopK) -> None:
         console.print(_queries_table(result))
     else:
         for position, query in enumerate(result.queries):
-            console.print(_answer_table(query, f"query {position}" if several else None))
-    _print_sentence(console, f"{'For each query: ' if several else ''}{result.certificate}")
-    _print_sentence(console, _work_sentence(result.work, len(result.queries)))
+            console.print(answer_table(query, f"query {position}" if several else None))
+    print_sentence(console, f"{'For each query: ' if several else ''}{result.certificate}")
+    print_sentence(console, _work_sentence(result.work, len(result.queries)))
 
 
-def print_demo(example: Example, lines: Sequence[Timed]) -> None:
-    """Print the comparison of the demo, then the last answer in full.
-
-    Parameters
-    ----------
-    example
-        What was searched.
-    lines
-        One per method, numpy first.
-    """
+def print_scan(found: Scanned, data: Path, out: Path) -> None:
+    """Print what a scan found, what it cost, and how to use it."""
+    table = plain_table()
+    table.show_header = False
+    table.add_column(style="bold")
+    table.add_column()
+    table.add_row("rows", f"{found.rows:,}")
+    table.add_row("coordinates", f"{found.coordinates:,}")
+    table.add_row("largest norm", f"{found.largest_norm:.6g}")
+    table.add_row("time", duration(found.seconds))
+    table.add_row("speed", f"{found.gigabytes_per_second:.3g} GB/s")
     console = Console()
-    rows, columns = example.data.shape
-    _print_sentence(
-        console,
-        f"Which {K} of {rows:,} rows have the largest inner product with a query? Each row is a "
-        f"mix of {PATTERNS} patterns plus noise, {count(columns, 'number')} long; all rows "
-        f"together are {example.data.nbytes / 1e6:,.3g} MB of float32.",
-    )
-    console.print(_comparison_table(lines))
-    _print_sentence(
-        console,
-        f"Times are medians of {len(lines[0].seconds)}, all on the same data in this run. "
-        f"ε = {example.epsilon:,.6g} is half the score that a row equal to the query would have: "
-        "the last row returned by bounded-me may be that much worse than the true one.",
-    )
-    last = lines[-1]
-    if last.result is not None:
-        console.print(_answer_table(last.result, f"answer of {last.label}", example.true_ranks))
-        _print_sentence(console, str(last.result.certificate))
+    console.print(table)
+    command = shlex.join(["sureshot", "search", str(data), "QUERY.npy", "--bounds", str(out)])
+    print_sentence(console, f"Kept in {out}. Use it with: {command}")
 
 
 def print_examination(found: Mapping[str, Any]) -> None:
     """Print what `sureshot doctor` found."""
-    table = _table()
+    table = plain_table()
     table.show_header = False
     table.add_column(style="bold")
     table.add_column()
@@ -86,7 +73,8 @@ def print_examination(found: Mapping[str, Any]) -> None:
     Console().print(table, markup=False, crop=False, no_wrap=True, overflow="ignore")
 
 
-def _table(title: str | None = None) -> Table:
+def plain_table(title: str | None = None) -> Table:
+    """Return an empty table in the style of all tables here."""
     return Table(
         title=title,
         title_justify="left",
@@ -97,10 +85,11 @@ def _table(title: str | None = None) -> Table:
     )
 
 
-def _answer_table(
+def answer_table(
     result: TopK, title: str | None, true_ranks: npt.NDArray[np.int64] | None = None
 ) -> Table:
-    table = _table(title)
+    """Return the rows that one query found, with their true ranks if these are known."""
+    table = plain_table(title)
     for name in ("rank", "index", "score"):
         table.add_column(name, justify="right")
     if true_ranks is not None:
@@ -115,7 +104,7 @@ def _answer_table(
 
 
 def _queries_table(result: TopK) -> Table:
-    table = _table()
+    table = plain_table()
     for name in ("query", "best index", "best score", "last index", "last score", "read", "time"):
         table.add_column(name, justify="right")
     for position, query in enumerate(result.queries):
@@ -132,45 +121,14 @@ def _queries_table(result: TopK) -> Table:
     return table
 
 
-def _comparison_table(lines: Sequence[Timed]) -> Table:
-    table = _table()
-    table.add_column("method", style="bold")
-    for name in ("time", "× numpy", "numbers read", "share", "right"):
-        table.add_column(name, justify="right")
-    table.add_column("guaranteed?")
-    numpy_seconds = lines[0].median_seconds
-    for line in lines:
-        table.add_row(
-            line.label,
-            duration(line.median_seconds),
-            f"{line.median_seconds / numpy_seconds:.2f}",
-            f"{line.numbers_read:,}",
-            percent(line.share),
-            f"{line.right}/{K}",
-            _guarantee(line),
-        )
-    return table
-
-
-def _guarantee(line: Timed) -> str:
-    if line.result is None:
-        return "exact, in float32"
-    certificate = line.result.certificate
-    if certificate.exact:
-        return "exact"
-    promise = "exact" if certificate.epsilon == 0 else "within ε"
-    return f"{promise}, {percent(1 - certificate.delta)} sure"
-
-
 def _work_sentence(work: Work, queries: int) -> str:
     each = f"{percent(work.share)} of the data" + (" per query" if queries > 1 else "")
-    speed = work.bytes_read / work.seconds / 1e6
     return (
         f"Read {count(work.numbers_read, 'number')} ({each}) in {count(work.rounds, 'round')}, "
-        f"{duration(work.seconds)}, {speed:,.0f} MB/s."
+        f"{duration(work.seconds)}."
     )
 
 
-def _print_sentence(console: Console, sentence: str) -> None:
-    # Wrapped for a reader, but one line for a pipe, so that it can be searched.
+def print_sentence(console: Console, sentence: str) -> None:
+    """Print a sentence, wrapped for a reader, but in one line for a pipe, to be searched there."""
     console.print(sentence, markup=False, highlight=False, soft_wrap=not console.is_terminal)

@@ -26,6 +26,17 @@ def percent(share: float) -> str:
     return f"{hundredths:.3g} %" if hundredths < 99.95 else f"{hundredths:.4g} %"
 
 
+def times(ratio: float) -> str:
+    """Write how many times as much something is.
+
+    Examples
+    --------
+    >>> times(1.52), times(2061.5)
+    ('1.5 times', '2,062 times')
+    """
+    return f"{ratio:.1f} times" if ratio < 9.95 else f"{ratio:,.0f} times"
+
+
 def duration(seconds: float) -> str:
     """Write a time in the unit that fits it.
 

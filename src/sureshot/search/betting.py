@@ -39,7 +39,7 @@ STEPS_WITHIN_TIME = 100
 # With no limits given, the limit of |y| is one of a ladder that is fixed before the first bet: the
 # largest |y| of the first round times SAFETY, and then STEP times the one before. The first has
 # FIRST_SHARE of delta, each later one half of what is left.
-SAFETY = 1.5
+SAFETY = 2.0
 STEP = 1.5
 FIRST_SHARE = 0.8
 
@@ -326,8 +326,8 @@ class Race:
         if self.threshold == -math.inf or len(left) == 0:
             return
         needed = self._steps_needed(left)
-        length = self.order.length
-        if policy.finishing_pays(self.rules, needed, length - self.front, self.front, length):
+        unread = self.order.length - self.fronts[left]
+        if policy.finishing_pays(self.rules, needed, unread, self.front, self.order.length):
             self._evaluate(left)
 
     def _steps_needed(self, positions: Ints) -> Floats:
@@ -338,7 +338,7 @@ class Race:
             z = (self.threshold + self.problem.epsilon - estimates) / errors
             # With d the distance of the means, the log wealth grows by d**2 / 2 (v + d**2) a step.
             square = np.where(z > 0, z**2, 0) / count
-            needed = 2 * self.log_level * (1 + square) / square
+            needed = 2 * self.log_level * (1 + square) / square - count
         return np.nan_to_num(needed, nan=np.inf, posinf=np.inf)
 
     def _evaluate(self, positions: Ints) -> None:

@@ -77,10 +77,13 @@ def evaluation_pays(
 
 
 def finishing_pays(
-    policy: Policy, steps_needed: Floats, rest_of_a_row: int, front: int, length: int
+    policy: Policy, steps_needed: Floats, steps_left: Floats, front: int, length: int
 ) -> bool:
-    """Return whether to read all undecided arms to the end instead of sampling on."""
+    """Return whether to read all undecided arms to the end instead of sampling on.
+
+    `steps_needed` is predicted, `steps_left` what is unread of each arm.
+    """
     if front < policy.hopeless_after * length:
         return False
-    sampling = np.minimum(steps_needed, rest_of_a_row).sum()
-    return bool(sampling > policy.hopeless_share * rest_of_a_row * len(steps_needed))
+    sampling = np.minimum(steps_needed, steps_left).sum()
+    return bool(sampling > policy.hopeless_share * steps_left.sum())

@@ -1,0 +1,179 @@
+"""How many of the numbers a search reads, by workload, storage order, bounds and method.
+
+``python -m benchmarks.share --small`` ends within a minute or so. Rows of JSON are appended to
+``--out`` as they are finished; rows that are there already are skipped, so the run can be interrupted
+and started again. ``python -m benchmarks.table`` makes a table of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import rows, workloads
+from benchmarks.measure import ELIMINATIONS, Case, measure, prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+K = 10
+DELTA = 0.05
+
+UNIT_ROWS = ("planted-0.3", "planted-0.1", "unit-norm")
+# Workloads of bytes: the limits of their type are all that `bounds=None` adds, and so "limits".
+BYTES = ("spectrograms", "spectrograms-centred")
+PATH_OF = {
+    "fashion-gradients": "fashion",
+    "spectrograms": "spectrograms",
+    "spectrograms-centred": "spectrograms",
+}
+
+BOUNDED_ME = "bounded-me"
+METHODS = ("betting", BOUNDED_ME, *ELIMINATIONS)
+# What reads nearly everything is not worth every query: at most this many, and the rows say why.
+FEWER_QUERIES = {
+    BOUNDED_ME: (1, "with epsilon = 0 the schedule pulls everything, whatever the data"),
+    **dict.fromkeys(ELIMINATIONS, (3, "slow, and it reads nearly everything")),
+    "gaussian": (3, "no gap, so every method ends with the exact product"),
+    "uniform": (3, "no gap, so every method ends with the exact product"),
+}
+
+
+def cases(name: str, settings: argparse.Namespace) -> Iterator[Case]:
+    """Yield all that is measured on one workload."""
+    for order in ("row", "coordinate"):
+        for method in settings.methods:
+            fewer = _fewer_queries(name, method)
+            for bounds in _bounds_kinds(name, method):
+                for block in _blocks(name, order, method):
+                    yield Case(
+                        workload=name,
+                        size="small" if settings.small else "full",
+                        order=order,
+                        block=block,
+                        bounds=bounds,
+                        method=method,
+                        k=K,
+                        delta=DELTA,
+                        epsilon=0.0,
+                        seed=settings.seed,
+                        queries_made=settings.queries,
+                        queries=min([settings.queries, *(count for count, _ in fewer)]),
+                    )
+
+
+def _fewer_queries(name: str, method: str) -> list[tuple[int, str]]:
+    return [FEWER_QUERIES[key] for key in (name, method) if key in FEWER_QUERIES]
+
+
+def _note(case: Case) -> str:
+    reasons = (reason for _, reason in _fewer_queries(case.workload, case.method))
+    return "; ".join(f"few queries: {reason}" for reason in reasons)
+
+
+def _bounds_kinds(name: str, method: str) -> list[str]:
+    kinds = ["limits"]
+    if method == "betting":
+        kinds.append("scan")
+        if name not in BYTES:
+            kinds.append("none")
+        if name in UNIT_ROWS:
+            kinds.append("unit")
+    return kinds
+
+
+def _blocks(name: str, order: str, method: str) -> list[int]:
+    """Return 1 where a column is contiguous, else 16 and what fills a cache line of 64 bytes."""
+    if order == "coordinate" or method == BOUNDED_ME:
+        return [1]
+    return [16, 64] if name in BYTES else [16]
+
+
+def missing(wanted: list[Case], path: Path) -> list[Case]:
+    """Return the cases without a row in the file."""
+    names = Case.__dataclass_fields__
+    there = {tuple(row.get(name) for name in names) for row in rows.read(path)}
+    return [case for case in wanted if tuple(asdict(case).values()) not in there]
+
+
+def run_workload(name: str, settings: argparse.Namespace, environment: rows.Row) -> None:
+    """Measure all that is missing on one workload, one storage order in memory at a time."""
+    path = getattr(settings, PATH_OF[name]) if name in PATH_OF else None
+    if name in PATH_OF and path is None:
+        tell(f"{name}: skipped, it needs --{PATH_OF[name]} PATH")
+        return
+    wanted = list(cases(name, settings))
+    todo = missing(wanted, settings.out)
+    if len(todo) < len(wanted):
+        tell(f"{name}: {len(wanted) - len(todo)} of {len(wanted)} rows are there already")
+    for order in ("row", "coordinate"):
+        cases_of_order = [case for case in todo if case.order == order]
+        if not cases_of_order:
+            continue
+        started = time.perf_counter()
+        prepared = prepare(cases_of_order[0], path)
+        tell(f"{name}, {order} order: made in {time.perf_counter() - started:.1f} s")
+        for case in cases_of_order:
+            row = {**measure(prepared, case), "note": _note(case), **environment}
+            rows.append(settings.out, row)
+            tell(
+                f"{name}, {order} order, block {case.block}, {case.bounds}, {case.method}: "
+                f"share {row['median_share']:.3%}, at most {row['max_share']:.3%}, "
+                f"precision {row['precision']:.3f}, {row['median_seconds']:.3g} s "
+                f"against {row['exact_median_seconds']:.3g} s"
+            )
+        del prepared
+
+
+def tell(line: str) -> None:
+    """Report progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.share", description=__doc__)
+    parser.add_argument("--small", action="store_true", help="n = 1,000, N = 20,000, 5 queries")
+    parser.add_argument(
+        "--workloads",
+        type=lambda text: text.split(","),
+        default=list(workloads.WORKLOADS),
+        help=f"comma-separated, of: {', '.join(workloads.WORKLOADS)}",
+    )
+    parser.add_argument(
+        "--methods",
+        type=lambda text: text.split(","),
+        default=list(METHODS),
+        help=f"comma-separated, of: {', '.join(METHODS)}",
+    )
+    parser.add_argument("--queries", type=int, help="20, or 5 with --small")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("results/share.jsonl"))
+    parser.add_argument("--fashion", type=Path, help="Fashion-MNIST as .npz")
+    parser.add_argument("--spectrograms", type=Path, help="spectrograms as .npz")
+    settings = parser.parse_args(arguments)
+    for option, known in (("workloads", workloads.WORKLOADS), ("methods", METHODS)):
+        unknown = [name for name in getattr(settings, option) if name not in known]
+        if unknown:
+            parser.error(f"--{option}: expected some of {', '.join(known)}; got {unknown[0]!r}")
+    if settings.queries is None:
+        settings.queries = 5 if settings.small else 20
+    if settings.queries < 1:
+        parser.error(f"--queries: expected at least 1, got {settings.queries}")
+    return settings
+
+
+def main() -> None:
+    """Measure the wanted workloads one after the other."""
+    settings = parse()
+    environment = rows.environment()
+    for name in settings.workloads:
+        run_workload(name, settings, environment)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""The options of ``sureshot search``: the arguments of `top_k` by other means."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import sureshot
+from sureshot.cli.inputs import parse_bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# An option that is not given is not passed on, so the library's own default holds; the help reads
+# it from the signature.
+DEFAULTS = {
+    name: parameter.default
+    for name, parameter in inspect.signature(sureshot.top_k).parameters.items()
+}
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+
+
+def _option(*names: str, describe: str, **settings: Any) -> Callable[..., Any]:
+    """Make an option for the argument of `top_k` that its first name says."""
+    default = DEFAULTS[names[0]]
+    shown = "" if default is None else f"  [default: {default}]"
+    return click.option(*names, default=None, help=describe + shown, **settings)
+
+
+SEARCH_OPTIONS = (
+    _option("k", "-k", type=int, describe="How many rows to return."),
+    _option(
+        "metric",
+        "--metric",
+        describe="What makes a row good: ip (inner product, largest first), abs-ip (its absolute "
+        "value), cosine (largest first), sqeuclidean or l1 (distances, smallest first).",
+    ),
+    _option(
+        "epsilon",
+        "--epsilon",
+        type=float,
+        describe="Allowed loss, in the units of the scores: how much worse than the true k-th "
+        "best the last returned row may be. 0 asks for the exact top k.",
+    ),
+    _option(
+        "delta",
+        "--delta",
+        type=float,
+        describe="Allowed probability of missing that, for each query; 0.05 is one in twenty.",
+    ),
+    _option(
+        "bounds",
+        "--bounds",
+        metavar="LOW,HIGH|unit|scan|FILE",
+        callback=parse_bounds,
+        describe="What is known of DATA, for the guarantee to rest on. LOW,HIGH: limits that "
+        "every number keeps, such as -1,1. unit: no row has a norm above 1. scan: read DATA once "
+        'now and see. FILE: the same, read before by "sureshot scan". With any of these the '
+        "guarantee is unconditional as long as that is true, and a number met outside stops the "
+        "search. Not given: integers have the limits of their type, distances and cosines need "
+        "none, and for inner products of floats the guarantee has a condition, which the "
+        "certificate states.",
+    ),
+    _option(
+        "method",
+        "--method",
+        describe="How to search. betting reads only what it needs to be sure. bounded-me plans "
+        "its reading by epsilon and delta before it sees the data, and needs limits or a scan "
+        "as --bounds. exact reads everything. A wrong name lists all that are known.",
+    ),
+    _option(
+        "budget",
+        "--budget",
+        type=float,
+        metavar="SHARE",
+        describe="Stop after reading this share of DATA, such as 0.01, for each query. The "
+        "guarantee stays, and the certificate says which epsilon was reached. The rows returned "
+        "are read on top. Only with betting.",
+    ),
+    _option(
+        "budget_seconds",
+        "--budget-seconds",
+        type=float,
+        metavar="SECONDS",
+        describe="The same with a time, for each query.",
+    ),
+    _option(
+        "rng",
+        "--seed",
+        type=int,
+        metavar="INTEGER",
+        describe="Seed of the random order in which columns are read; the same seed gives the "
+        "same answer. Not given: a new order each time.",
+    ),
+    _option(
+        "threads",
+        "--threads",
+        type=int,
+        describe="How many threads to use. Not given: all. The answer never depends on it.",
+    ),
+    _option(
+        "block",
+        "--block",
+        type=int,
+        describe="How many consecutive columns to read together, for experiments. Not given: "
+        "what suits the layout of DATA. The guarantee is the same for every value.",
+    ),
+)
+
+
+def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a search, in the order of the help."""
+    for option in reversed(SEARCH_OPTIONS):
+        command = option(command)
+    return command

@@ -1,0 +1,106 @@
+"""``sureshot scan``."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import sureshot
+from tests.cli.conftest import assert_refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Invoke
+
+
+def test_scan_keeps_what_the_library_finds(invoke: Invoke, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a b.npz"
+    shown = invoke("scan", "data.npy", str(out))
+    assert shown.exit_code == 0, shown.output
+    expected, found = sureshot.scan(np.load(folder / "data.npy")), sureshot.Bounds.load(out)
+    for name in ("norms", "middle", "scale", "reach"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    cells = dict(line.split(maxsplit=1) for line in shown.output.splitlines() if line.strip())
+    assert cells["rows"].strip() == "97"
+    assert cells["coordinates"].strip() == "1,535"
+    assert cells["largest"].split()[-1] == f"{np.max(np.asarray(expected.norms)):.6g}"
+    assert cells["time"].split()[-1] in ("ms", "s")
+    assert cells["speed"].split()[-1] == "GB/s"
+    # The advice can be copied as it is.
+    assert f"sureshot search data.npy QUERY.npy --bounds '{out}'" in shown.output
+
+
+def test_scan_as_json(
+    invoke: Invoke, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = []
+
+    def spy(data: object, threads: int | None) -> sureshot.Bounds:
+        passed.append((isinstance(data, np.memmap), threads))
+        return original(data, threads=threads)  # type: ignore[arg-type]
+
+    original = sureshot.scan
+    monkeypatch.setattr(sureshot, "scan", spy)
+    out = tmp_path / "out.npz"
+    arguments = ["scan", "data.npy", str(out), "--threads", "1", "--json"]
+    found = json.loads(invoke(*arguments).stdout)
+    assert passed == [(True, 1)]
+    assert found.pop("seconds") > 0
+    assert found.pop("gigabytes_per_second") > 0
+    norms = np.linalg.norm(np.load(folder / "data.npy").astype(np.float64), axis=1)
+    assert found.pop("largest_norm") == pytest.approx(norms.max(), rel=1e-12)
+    assert found == {
+        "data": "data.npy",
+        "out": str(out),
+        "rows": 97,
+        "coordinates": 1535,
+        "bytes_read": 97 * 1535 * 4,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["absent.npy", "out.npz"], "cannot open absent.npy: No such file or directory"),
+        (["text.npy", "out.npz"], "text.npy is not a .npy file"),
+        (["query.npy", "out.npz"], "data must have 2 dimensions"),
+        (["nan-data.npy", "out.npz"], "data row 0 holds values that are not finite"),
+        (["data.npy", "out.npz", "--threads", "0"], "threads must be at least 1, got 0"),
+        (["data.npy", "data.npy"], "the file to write must end in .npz, got data.npy"),
+        (["data.npy", "absent/out.npz"], "cannot write absent/out.npz: absent is not a directory"),
+        (["data.npy", "folder.npz"], "cannot write folder.npz: Is a directory"),
+    ],
+)
+def test_bad_input_writes_nothing(
+    invoke: Invoke, folder: Path, arguments: list[str], message: str
+) -> None:
+    (folder / "folder.npz").mkdir(exist_ok=True)
+    before = (folder / "data.npy").read_bytes()
+    assert_refused(invoke("scan", *arguments), message)
+    assert not (folder / "out.npz").exists()
+    assert (folder / "data.npy").read_bytes() == before
+
+
+def test_a_file_that_may_not_be_written_is_refused_before_the_scan(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # root may write
+    monkeypatch.setattr(sureshot, "scan", lambda *arguments, **keywords: pytest.fail("scanned"))
+    refused = invoke("scan", "data.npy", str(tmp_path / "out.npz"))
+    assert_refused(refused, "out.npz: Permission denied")
+
+
+def test_a_disk_that_is_full(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(bounds: sureshot.Bounds, path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sureshot.Bounds, "save", fail)
+    refused = invoke("scan", "data.npy", str(tmp_path / "out.npz"))
+    assert_refused(refused, "out.npz: No space left on device")

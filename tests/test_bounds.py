@@ -1,0 +1,169 @@
+"""The kinds of bounds: what each promises, and what happens when the data breaks it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pytest
+
+import sureshot
+from sureshot import Bounds, BoundsError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sureshot._types import Array
+
+
+@pytest.fixture
+def data() -> Array:
+    rng = np.random.default_rng(0)
+    factors = rng.standard_normal((300, 4)) * rng.lognormal(0, 1, (300, 1))
+    return (factors @ rng.standard_normal((4, 6000)) + rng.standard_normal((300, 6000))).astype(
+        np.float32
+    )
+
+
+@pytest.fixture
+def query(data: Array) -> Array:
+    return data[3].astype(np.float64) + np.random.default_rng(1).standard_normal(6000)
+
+
+def kinds(data: Array) -> dict[str, Any]:
+    norms = np.linalg.norm(data, axis=1)
+    return {
+        "scalars": (float(data.min()), float(data.max())),
+        "per coordinate": (data.min(axis=0), data.max(axis=0)),
+        "per row": (data.min(axis=1, keepdims=True), data.max(axis=1, keepdims=True)),
+        "one end per row": (float(data.min()), data.max(axis=1, keepdims=True)),
+        "norms": Bounds(norms=norms),
+        "largest norm": Bounds(norms=float(norms.max())),
+        "both": Bounds(low=-100.0, high=100.0, norms=norms),
+        "scan": sureshot.scan(data),
+        "scan inside": "scan",
+    }
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", list(kinds(np.ones((2, 3), dtype=np.float32))))
+def test_every_kind_of_bounds_is_unconditional_and_right(
+    kind: str, order: Literal["C", "F"], data: Array, query: Array
+) -> None:
+    data = np.asarray(data, order=order)
+    rows = np.arange(0, 300, 2)
+    bounds = kinds(data)[kind]
+    found = sureshot.top_k(data, query, 5, bounds=bounds, where=rows, rng=0)
+    truth = sureshot.top_k(data, query, 5, method="exact", where=rows)
+    assert found.indices.tolist() == truth.indices.tolist()
+    assert found.certificate.assumption.startswith("unconditional as long as")
+    scanned = data.size if kind == "scan inside" else 0
+    # One norm for all rows is a loose bound; the others must save something.
+    most = 1.0 if kind == "largest norm" else 0.9
+    assert found.work.numbers_read - scanned < most * 150 * 6000
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "bool"])
+def test_integers_bring_their_own_limits(dtype: str) -> None:
+    rng = np.random.default_rng(2)
+    data = rng.integers(0, 2, (200, 4000)).astype(dtype)
+    data[7] = rng.random(4000) < 0.9
+    found = sureshot.top_k(data, np.ones(4000), 1, rng=0)
+    assert found.indices.tolist() == [7]
+    assert f"of type {dtype}" in found.certificate.assumption
+
+
+def test_unit_rows_may_be_off_by_the_rounding_of_their_type(data: Array) -> None:
+    unit = data / np.linalg.norm(data, axis=1, keepdims=True)
+    assert (np.linalg.norm(unit.astype(np.float64), axis=1) > 1).any()
+    found = sureshot.top_k(unit, unit[3], 3, bounds="unit", rng=0)
+    assert found.indices[0] == 3
+    assert found.certificate.assumption == "unconditional as long as no row has a norm above 1"
+
+
+def test_distances_need_no_bounds(data: Array, query: Array) -> None:
+    for metric in ("sqeuclidean", "l1"):
+        found = sureshot.top_k(data, query, 5, metric=metric, rng=0)
+        truth = sureshot.top_k(data, query, 5, metric=metric, method="exact")
+        assert found.indices.tolist() == truth.indices.tolist()
+        assert found.certificate.assumption.startswith("unconditional")
+        assert found.work.share < 0.9
+
+
+def test_a_scan_is_true_and_can_be_saved(tmp_path: Path, data: Array) -> None:
+    found = sureshot.scan(data, threads=2)
+    assert found.reach is not None
+    assert found.middle is not None
+    assert found.scale is not None
+    scaled = np.abs(data - found.middle) / found.scale
+    np.testing.assert_allclose(found.reach, scaled.max(axis=1), rtol=1e-12)
+    assert found.norms is not None
+    np.testing.assert_allclose(
+        np.asarray(found.norms), np.linalg.norm(data.astype(np.float64), axis=1), rtol=1e-12
+    )
+    assert "300 rows of 6000" in repr(found)
+    found.save(tmp_path / "bounds.npz")
+    again = Bounds.load(tmp_path / "bounds.npz")
+    for name in ("norms", "middle", "scale", "reach"):
+        assert np.array_equal(getattr(found, name), getattr(again, name))
+    for strided in (np.asfortranarray(data), data[::-1, ::-1][::-1, ::-1]):
+        other = sureshot.scan(strided)
+        assert other.reach is not None
+        assert np.array_equal(other.reach, found.reach)
+
+
+def test_a_scan_of_other_data_is_refused(tmp_path: Path, data: Array) -> None:
+    scan = sureshot.scan(data)
+    with pytest.raises(ValueError, match=r"scan of data of shape \(300, 6000\), got data of \(299"):
+        sureshot.top_k(data[:-1], data[0], 3, bounds=scan)
+    (tmp_path / "no.npz").write_bytes(b"no zip")
+    with pytest.raises(ValueError, match="does not hold saved bounds"):
+        Bounds.load(tmp_path / "no.npz")
+    np.savez(tmp_path / "other.npz", a=np.ones(3))
+    with pytest.raises(ValueError, match="does not hold bounds saved in format"):
+        Bounds.load(tmp_path / "other.npz")
+    with pytest.raises(FileNotFoundError):
+        Bounds.load(tmp_path / "missing.npz")
+    broken = data.copy()
+    broken[4, 5] = np.nan
+    with pytest.raises(ValueError, match="data row 4 holds values that are not finite"):
+        sureshot.scan(broken)
+
+
+@pytest.mark.parametrize("method", ["betting", "bounded-me"])
+def test_values_outside_the_limits_stop_the_search(method: str, data: Array, query: Array) -> None:
+    options: dict[str, Any] = {"epsilon": 1e6} if method == "bounded-me" else {}
+    with pytest.raises(
+        BoundsError, match=r"data row \d+ has reward .* in block \d+ .*wider bounds"
+    ):
+        sureshot.top_k(data, query, 5, bounds=(-0.01, 0.01), method=method, rng=0, **options)
+
+
+def test_larger_norms_than_declared_stop_the_search(data: Array, query: Array) -> None:
+    norms = np.linalg.norm(data, axis=1)
+    norms[3] *= 0.05
+    with pytest.raises(BoundsError, match=r"data row 3 has a norm of at least .* larger norms"):
+        sureshot.top_k(data, query, 5, bounds=Bounds(norms=norms), rng=0)
+
+
+def test_data_that_changed_after_its_scan_stops_the_search(data: Array, query: Array) -> None:
+    scan = sureshot.scan(data)
+    data[:, ::3] *= 50
+    with pytest.raises(BoundsError):
+        sureshot.top_k(data, query, 5, bounds=scan, rng=0)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        (Bounds(low=0.0), "both low and high"),
+        (Bounds(norms=-1.0), "finite norms of at least 0"),
+        (Bounds(norms=np.ones(4)), "one for each of the 300 rows; got norms of shape"),
+        ((np.zeros(6000), np.ones((300, 1))), "per coordinate or per row"),
+        ("units", "'unit', 'scan'"),
+        ((0.0, np.ones(7)), r"shape \(6000,\), one entry per coordinate, or of shape \(300, 1\)"),
+    ],
+)
+def test_bounds_that_make_no_sense(bounds: Any, message: str, data: Array) -> None:
+    with pytest.raises(ValueError, match=message):
+        sureshot.top_k(data, data[0], 3, bounds=bounds)
