@@ -1,16 +1,27 @@
+#!/usr/bin/env -S uv run --script
+
+# /// script
+# dependencies = ["nox>=2025.2.9"]
+# ///
+
 from __future__ import annotations
 
 import nox
 
-nox.needs_version = ">=2024.4.15"
+nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "venv"
-nox.options.sessions = ["lint", "types", "tests"]
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+
+
+def groups(*names: str) -> list[str]:
+    return list(nox.project.dependency_groups(PROJECT, *names))
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
     """Run ruff."""
-    session.install(*nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "lint"))
+    session.install(*groups("lint"))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
 
@@ -18,14 +29,23 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Run mypy in strict mode."""
-    groups = nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "lint", "test")
-    session.install(*groups, ".[cli,report]")
+    session.install(*groups("lint", "test"), ".[cli,report]")
     session.run("mypy")
 
 
 @nox.session(python=["3.11", "3.12", "3.13"])
 def tests(session: nox.Session) -> None:
     """Run the test suite."""
-    session.install(*nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "test"))
-    session.install(".[cli,report]")
+    session.install(*groups("test"), ".[cli,report]")
     session.run("pytest", "-n", "2", *session.posargs)
+
+
+@nox.session(default=False)
+def review(session: nox.Session) -> None:
+    """Compare the repository with the Scientific Python guide."""
+    session.install("sp-repo-review[cli]>=2025.1")
+    session.run("sp-repo-review", ".", *session.posargs)
+
+
+if __name__ == "__main__":
+    nox.main()

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Rows and coordinates by size; None is the workload's own.
 SIZES = {"small": (1_000, 20_000), "full": (None, None)}
+# Workloads of a few hundred rows, of which a small size takes all.
+FEW_ROWS = ("spectrograms", "spectrograms-centred")
 
 # Rivals that are not methods of the library, and the radius each works with.
 ELIMINATIONS = {
@@ -78,7 +80,7 @@ def prepare(case: Case, path: Path | None) -> Prepared:
     n, N = SIZES[case.size]
     workload = workloads.make(
         case.workload,
-        n=n,
+        n=None if case.workload in FEW_ROWS else n,
         N=N,
         queries=case.queries_made,
         seed=case.seed,

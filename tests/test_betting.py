@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.search import betting
+from sureshot.search import ladder
 from tests.guarantee import assert_at_most
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def test_a_time_limit_stops_the_search_and_the_answer_has_a_bound() -> None:
 
 
 def test_the_shares_of_the_ladder_add_up_to_one() -> None:
-    assert math.isclose(math.fsum(betting.limit_share(rung) for rung in range(60)), 1.0)
+    assert math.isclose(math.fsum(ladder.share_of_delta(rung) for rung in range(60)), 1.0)
 
 
 def test_without_bounds_the_certificate_names_the_limit() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from sureshot.search import betting
+from sureshot.search import ladder
 from sureshot.theory import wealth
 from tests.guarantee import assert_at_most
 from tests.populations import (
@@ -222,10 +222,10 @@ def test_without_bounds_a_late_large_value_is_covered_or_excused(delta: float) -
     steps = len(path.y)
     own, others = (np.maximum.accumulate(np.abs(one.y), axis=0) for one in (path, other))
     others[150:] = others[150]  # the other arm is known by then and read no more
-    first = betting.SAFETY * np.maximum(own[3], others[3])
+    first = ladder.SAFETY * np.maximum(own[3], others[3])
     guess = guesses(path)["above it"].repeat(TRIALS, axis=1)
     guess[:4] = -np.inf
-    n_rungs = 1 + math.ceil(math.log(1.1 / first.min()) / math.log(betting.STEP))
+    n_rungs = 1 + math.ceil(math.log(1.1 / first.min()) / math.log(ladder.STEP))
     with np.errstate(invalid="ignore", divide="ignore"):
         # A rung below a reward met may go bankrupt, but then it is not the current one.
         peaks = np.array(
@@ -234,7 +234,7 @@ def test_without_bounds_a_late_large_value_is_covered_or_excused(delta: float) -
                     np.nan_to_num(
                         wealth.log_wealth(
                             dataclasses.replace(
-                                range_bets(path, guess), cap=(first * betting.STEP**rung)[None, :]
+                                range_bets(path, guess), cap=(first * ladder.STEP**rung)[None, :]
                             ),
                             path.theta,
                         ),
@@ -245,18 +245,18 @@ def test_without_bounds_a_late_large_value_is_covered_or_excused(delta: float) -
                 for rung in range(n_rungs)
             ]
         )
-    level = -np.log(delta * np.array([betting.limit_share(rung) for rung in range(n_rungs)]))
+    level = -np.log(delta * np.array([ladder.share_of_delta(rung) for rung in range(n_rungs)]))
     trials = np.arange(TRIALS)
     read = np.full(TRIALS, 3)  # the last step read of the arm: a dropped one is not read
     dropped = np.zeros(TRIALS, dtype=bool)
     for step in range(4, steps):
         read[~dropped] = step
         met = np.maximum(own[read, trials], others[step])
-        climbs = np.ceil(np.log(met / first) / math.log(betting.STEP) - 1e-9)
+        climbs = np.ceil(np.log(met / first) / math.log(ladder.STEP) - 1e-9)
         rung = np.maximum(0, climbs).astype(int)
         # Climbing makes the search try the arm again, on all that it has read of it.
         dropped = peaks[rung, read, trials] >= level[rung]
-    final = first * betting.STEP**rung
+    final = first * ladder.STEP**rung
     excused = max(np.abs(path.y).max(), np.abs(other.y).max()) > final
     assert 0 < excused.sum() < TRIALS
     assert_at_most(int((dropped & ~excused).sum()), TRIALS, delta)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot.bounds import Bounds, scan_rows
+from sureshot._validate_bounds import KnownBounds, kind, known_bounds, one_of, pair
 from sureshot.search.run import METHODS
 from sureshot.sources.dense import is_coordinate_major
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from sureshot._types import Array, Floats, Ints
     from sureshot.result import RoundInfo
@@ -34,24 +34,6 @@ MOST_THREADS = 1 << 16
 
 # Bytes that come together from memory.
 CACHE_LINE = 64
-
-# "unit" and given norms are taken with this many roundings of the data's type in hand: rows that
-# were normalised in float32 have norms a little above 1.
-NORM_ROUNDINGS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class KnownBounds:
-    """Bounds, checked against the data and cut down to the searched arms."""
-
-    words: str = ""  # what they rest on
-    low: Floats | None = None  # scalars, (N,) or (arms, 1)
-    high: Floats | None = None
-    norms: Floats | None = None  # (arms,)
-    middle: Floats | None = None  # (N,), of a scan
-    scale: Floats | None = None  # (N,), of a scan
-    reach: Floats | None = None  # (arms,), of a scan
-    numbers_read: int = 0  # by a scan made for this call
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +99,17 @@ def top_k_request(
     data = _data(data)
     queries = _queries(query, data.shape[1])
     k = _count(k, "k")
-    metric = _one_of(metric, METRICS, "metric")
+    metric = one_of(metric, METRICS, "metric")
     if metric == "cosine" and not queries.any(axis=1).all():
         raise ValueError("metric='cosine' needs a query that is not all zeros")
     epsilon, delta = _promise(epsilon, delta)
-    method = _one_of(method, METHODS, "method")
+    method = one_of(method, METHODS, "method")
     budget, budget_seconds = _budget(budget, budget_seconds, method)
     arms = _arms(where, len(data), "data rows")
     if k > len(arms):
         raise ValueError(f"k must be at most the number of selected arms, {len(arms)}, got {k}")
     threads = _threads(threads)
-    known = _bounds(bounds, data, arms, threads)
+    known = known_bounds(bounds, data, arms, threads)
     if method == "bounded-me" and known.low is None and known.reach is None:
         message = (
             "method='bounded-me' needs bounds=(low, high) of the data values, or a scan; "
@@ -171,16 +153,16 @@ def best_arms_request(
 ) -> ArmsRequest:
     """Check the arguments of `best_arms`."""
     if not callable(pull):
-        raise TypeError(f"pull must be a function of (arms, coordinates), got {_kind(pull)}")
+        raise TypeError(f"pull must be a function of (arms, coordinates), got {kind(pull)}")
     n_arms = _count(n_arms, "n_arms")
     n_rewards = _count(n_rewards, "n_rewards")
     k = _count(k, "k")
     epsilon, delta = _promise(epsilon, delta)
-    low, high = _pair(bounds)
+    low, high = pair(bounds)
     low, high = _real(low, "bounds[0]"), _real(high, "bounds[1]")
     if low >= high:
         raise ValueError(f"bounds must have low < high, got ({low:g}, {high:g})")
-    method = _one_of(method, METHODS, "method")
+    method = one_of(method, METHODS, "method")
     budget, budget_seconds = _budget(budget, budget_seconds, method)
     arms = _arms(where, n_arms, "arms")
     if k > len(arms):
@@ -225,15 +207,11 @@ def refuse_odd_norms(norms: Floats, arms: Ints, query_norm: float) -> None:
         raise ValueError("metric='cosine': the norms are too large or too small for float64")
 
 
-def _kind(value: object) -> str:
-    return type(value).__name__
-
-
 def _data(data: Any) -> Array:
     if not isinstance(data, np.ndarray) or isinstance(data, np.ma.MaskedArray):
         message = (
             f"data must be a numpy array or memory map of shape (arms, coordinates), "
-            f"got {_kind(data)}"
+            f"got {kind(data)}"
         )
         raise TypeError(message)
     if data.ndim != 2:
@@ -300,15 +278,6 @@ def _count(value: Any, name: str) -> int:
     return count
 
 
-def _one_of(value: Any, known: Collection[str], name: str) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, got {_kind(value)}")
-    if value not in known:
-        choices = ", ".join(repr(choice) for choice in known)
-        raise ValueError(f"{name} must be one of {choices}; got {value!r}")
-    return value
-
-
 def _real(value: Any, name: str) -> float:
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} must be a number, got {value!r}")
@@ -346,131 +315,6 @@ def _budget(budget: Any, seconds: Any, method: str) -> tuple[float | None, float
     if method != "betting" and not (budget is None and seconds is None):
         raise ValueError(f"a budget works with method='betting', got method={method!r}")
     return budget, seconds
-
-
-def _pair(bounds: Any) -> tuple[Any, Any]:
-    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
-        raise TypeError(f"bounds must be a pair (low, high), got {bounds!r}")
-    return bounds[0], bounds[1]
-
-
-def _bounds(bounds: Any, data: Array, arms: Ints, threads: int) -> KnownBounds:
-    if bounds is None:
-        return _dtype_bounds(data.dtype)
-    numbers_read = 0
-    words = "the data lies within the given bounds"
-    if isinstance(bounds, str):
-        name = _one_of(bounds, ("unit", "scan"), "bounds as a string")
-        if name == "unit":
-            words = "no row has a norm above 1"
-            bounds = Bounds(norms=1.0)
-        else:
-            bounds = scan_rows(data, threads)
-            numbers_read = data.size
-    elif isinstance(bounds, (tuple, list)):
-        low, high = _pair(bounds)
-        bounds = Bounds(low=low, high=high)
-    elif not isinstance(bounds, Bounds):
-        message = (
-            f"bounds must be None, a pair (low, high), a Bounds, 'unit' or 'scan', got {bounds!r}"
-        )
-        raise TypeError(message)
-    if bounds.reach is not None:
-        words = "the data is what was scanned"
-    low, high = _limits(bounds, data, arms)
-    middle, scale, reach = _scanned(bounds, data, arms)
-    return KnownBounds(
-        words=words,
-        low=low,
-        high=high,
-        norms=_norms(bounds.norms, data, arms),
-        middle=middle,
-        scale=scale,
-        reach=reach,
-        numbers_read=numbers_read,
-    )
-
-
-def _dtype_bounds(dtype: np.dtype[Any]) -> KnownBounds:
-    if dtype.kind == "f":
-        return KnownBounds()
-    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-    words = f"the data is of type {dtype}, whose limits are {low} and {high}"
-    return KnownBounds(words, np.array(float(low)), np.array(float(high)))
-
-
-def _limits(bounds: Bounds, data: Array, arms: Ints) -> tuple[Floats | None, Floats | None]:
-    if bounds.low is None and bounds.high is None:
-        return None, None
-    if bounds.low is None or bounds.high is None:
-        raise ValueError("bounds must have both low and high, or neither")
-    low, high = _limit(bounds.low, "low", data), _limit(bounds.high, "high", data)
-    if low.ndim == high.ndim == 0 and low >= high:
-        raise ValueError(f"bounds must have low < high, got ({low:g}, {high:g})")
-    if low.ndim + high.ndim == 3:
-        raise ValueError("bounds must be per coordinate or per row, not one end of each kind")
-    if (low > high).any():
-        at = int(np.argmax(np.ravel(low > high)))
-        what = "row" if low.ndim + high.ndim >= 2 and 2 in (low.ndim, high.ndim) else "coordinate"
-        raise ValueError(f"bounds must have low <= high, but not so at {what} {at}")
-    if data.dtype.kind == "f":
-        # 0.1 in float32 is a little more than 0.1: limits mean the nearest values the data can have.
-        with np.errstate(over="ignore"):
-            rounded_low, rounded_high = low.astype(data.dtype), high.astype(data.dtype)
-        low = np.where(np.isfinite(rounded_low), np.minimum(low, rounded_low), low)
-        high = np.where(np.isfinite(rounded_high), np.maximum(high, rounded_high), high)
-    if low.ndim == 2 or high.ndim == 2:
-        low, high = (np.broadcast_to(end, (len(data), 1))[arms] for end in (low, high))
-    return low, high
-
-
-def _limit(value: Any, name: str, data: Array) -> Floats:
-    given = np.asarray(value)
-    if given.dtype.kind not in "fiub":
-        raise TypeError(f"bounds must be numbers, got {name} = {value!r}")
-    limit = given.astype(np.float64)
-    n_arms, width = data.shape
-    if limit.shape not in ((), (width,), (n_arms, 1)):
-        message = (
-            f"bounds must be scalars, arrays of shape ({width},), one entry per coordinate, or of "
-            f"shape ({n_arms}, 1), one per row; got {name} of shape {limit.shape}"
-        )
-        raise ValueError(message)
-    if not np.isfinite(limit).all():
-        raise ValueError(f"bounds must be finite, got {name} = {value!r}")
-    return limit
-
-
-def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
-    if norms is None:
-        return None
-    given = np.asarray(norms)
-    if given.dtype.kind not in "fiub":
-        raise TypeError(f"bounds must have numbers as norms, got {norms!r}")
-    if given.shape not in ((), (len(data),)):
-        message = (
-            f"bounds must have one norm, or one for each of the {len(data)} rows; "
-            f"got norms of shape {given.shape}"
-        )
-        raise ValueError(message)
-    limit = given.astype(np.float64)
-    if not (np.isfinite(limit) & (limit >= 0)).all():
-        raise ValueError("bounds must have finite norms of at least 0")
-    precision = np.finfo(data.dtype).eps if data.dtype.kind == "f" else np.finfo(np.float64).eps
-    widened = limit * (1 + NORM_ROUNDINGS * float(precision))
-    return np.broadcast_to(widened, (len(data),))[arms]
-
-
-def _scanned(
-    bounds: Bounds, data: Array, arms: Ints
-) -> tuple[Floats | None, Floats | None, Floats | None]:
-    if bounds.middle is None or bounds.scale is None or bounds.reach is None:
-        return None, None, None
-    scanned = (len(bounds.reach), len(bounds.scale))
-    if scanned != data.shape:
-        message = f"bounds come from a scan of data of shape {scanned}, got data of {data.shape}"
-        raise ValueError(message)
-    return bounds.middle, bounds.scale, bounds.reach[arms]
 
 
 def _block(block: Any, data: Array, method: str) -> int:
@@ -531,5 +375,5 @@ def _threads(threads: Any) -> int:
 
 def _progress(progress: Any) -> Callable[[RoundInfo], object] | None:
     if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be a function of one RoundInfo, got {_kind(progress)}")
+        raise TypeError(f"progress must be a function of one RoundInfo, got {kind(progress)}")
     return progress  # type: ignore[no-any-return]

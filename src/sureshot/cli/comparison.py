@@ -104,8 +104,8 @@ def explanations(repetitions: int) -> Table:
     table.add_row(
         "betting",
         "Reads a row only until it is sure enough that others are better: with the scan, with "
-        "limits (just the smallest and the largest value), or with no bounds. Then the "
-        "guarantee has a condition (if …).",
+        "limits (the smallest and the largest value), or with no bounds: then its guarantee has "
+        "a condition (if …).",
     )
     table.add_row(
         "bounded-me",

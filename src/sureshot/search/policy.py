@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from sureshot._types import Floats
+    from sureshot._types import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def evaluation_pays(
 
 
 def finishing_pays(
-    policy: Policy, steps_needed: Floats, steps_left: Floats, front: int, length: int
+    policy: Policy, steps_needed: Floats, steps_left: Ints, front: int, length: int
 ) -> bool:
     """Return whether to read all undecided arms to the end instead of sampling on.
 

@@ -1,0 +1,175 @@
+"""Checks of the `bounds` argument: the part of the door that knows what bounds can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sureshot.bounds import Bounds, scan_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from sureshot._types import Array, Floats, Ints
+
+# "unit" and given norms are taken with this many roundings of the data's type in hand: rows that
+# were normalised in float32 have norms a little above 1.
+NORM_ROUNDINGS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBounds:
+    """Bounds, checked against the data and cut down to the searched arms."""
+
+    words: str = ""  # what they rest on
+    low: Floats | None = None  # scalars, (N,) or (arms, 1)
+    high: Floats | None = None
+    norms: Floats | None = None  # (arms,)
+    middle: Floats | None = None  # (N,), of a scan
+    scale: Floats | None = None  # (N,), of a scan
+    reach: Floats | None = None  # (arms,), of a scan
+    numbers_read: int = 0  # by a scan made for this call
+
+
+def known_bounds(bounds: Any, data: Array, arms: Ints, threads: int) -> KnownBounds:
+    """Return what `bounds` says of the searched arms; a scan asked for is made here."""
+    if bounds is None:
+        return _dtype_bounds(data.dtype)
+    numbers_read = 0
+    words = "the data lies within the given bounds"
+    if isinstance(bounds, str):
+        name = one_of(bounds, ("unit", "scan"), "bounds as a string")
+        if name == "unit":
+            words = "no row has a norm above 1"
+            bounds = Bounds(norms=1.0)
+        else:
+            bounds = scan_rows(data, threads)
+            numbers_read = data.size
+    elif isinstance(bounds, (tuple, list)):
+        low, high = pair(bounds)
+        bounds = Bounds(low=low, high=high)
+    elif not isinstance(bounds, Bounds):
+        message = (
+            f"bounds must be None, a pair (low, high), a Bounds, 'unit' or 'scan', got {bounds!r}"
+        )
+        raise TypeError(message)
+    if bounds.reach is not None:
+        words = "the data is what was scanned"
+    low, high = _limits(bounds, data, arms)
+    middle, scale, reach = _scanned(bounds, data, arms)
+    return KnownBounds(
+        words=words,
+        low=low,
+        high=high,
+        norms=_norms(bounds.norms, data, arms),
+        middle=middle,
+        scale=scale,
+        reach=reach,
+        numbers_read=numbers_read,
+    )
+
+
+def _dtype_bounds(dtype: np.dtype[Any]) -> KnownBounds:
+    if dtype.kind == "f":
+        return KnownBounds()
+    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    words = f"the data is of type {dtype}, whose limits are {low} and {high}"
+    return KnownBounds(words, np.array(float(low)), np.array(float(high)))
+
+
+def _limits(bounds: Bounds, data: Array, arms: Ints) -> tuple[Floats | None, Floats | None]:
+    if bounds.low is None and bounds.high is None:
+        return None, None
+    if bounds.low is None or bounds.high is None:
+        raise ValueError("bounds must have both low and high, or neither")
+    low, high = _limit(bounds.low, "low", data), _limit(bounds.high, "high", data)
+    if low.ndim == high.ndim == 0 and low >= high:
+        raise ValueError(f"bounds must have low < high, got ({low:g}, {high:g})")
+    if low.ndim + high.ndim == 3:
+        raise ValueError("bounds must be per coordinate or per row, not one end of each kind")
+    if (low > high).any():
+        at = int(np.argmax(np.ravel(low > high)))
+        what = "row" if low.ndim + high.ndim >= 2 and 2 in (low.ndim, high.ndim) else "coordinate"
+        raise ValueError(f"bounds must have low <= high, but not so at {what} {at}")
+    if data.dtype.kind == "f":
+        # 0.1 in float32 is a little more than 0.1: limits mean the nearest values the data can have.
+        with np.errstate(over="ignore"):
+            rounded_low, rounded_high = low.astype(data.dtype), high.astype(data.dtype)
+        low = np.where(np.isfinite(rounded_low), np.minimum(low, rounded_low), low)
+        high = np.where(np.isfinite(rounded_high), np.maximum(high, rounded_high), high)
+    if low.ndim == 2 or high.ndim == 2:
+        low, high = (np.broadcast_to(end, (len(data), 1))[arms] for end in (low, high))
+    return low, high
+
+
+def _limit(value: Any, name: str, data: Array) -> Floats:
+    given = np.asarray(value)
+    if given.dtype.kind not in "fiub":
+        raise TypeError(f"bounds must be numbers, got {name} = {value!r}")
+    limit = given.astype(np.float64)
+    n_arms, width = data.shape
+    if limit.shape not in ((), (width,), (n_arms, 1)):
+        message = (
+            f"bounds must be scalars, arrays of shape ({width},), one entry per coordinate, or of "
+            f"shape ({n_arms}, 1), one per row; got {name} of shape {limit.shape}"
+        )
+        raise ValueError(message)
+    if not np.isfinite(limit).all():
+        raise ValueError(f"bounds must be finite, got {name} = {value!r}")
+    return limit
+
+
+def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
+    if norms is None:
+        return None
+    given = np.asarray(norms)
+    if given.dtype.kind not in "fiub":
+        raise TypeError(f"bounds must have numbers as norms, got {norms!r}")
+    if given.shape not in ((), (len(data),)):
+        message = (
+            f"bounds must have one norm, or one for each of the {len(data)} rows; "
+            f"got norms of shape {given.shape}"
+        )
+        raise ValueError(message)
+    limit = given.astype(np.float64)
+    if not (np.isfinite(limit) & (limit >= 0)).all():
+        raise ValueError("bounds must have finite norms of at least 0")
+    precision = np.finfo(data.dtype).eps if data.dtype.kind == "f" else np.finfo(np.float64).eps
+    widened = limit * (1 + NORM_ROUNDINGS * float(precision))
+    return np.broadcast_to(widened, (len(data),))[arms]
+
+
+def _scanned(
+    bounds: Bounds, data: Array, arms: Ints
+) -> tuple[Floats | None, Floats | None, Floats | None]:
+    if bounds.middle is None or bounds.scale is None or bounds.reach is None:
+        return None, None, None
+    scanned = (len(bounds.reach), len(bounds.scale))
+    if scanned != data.shape:
+        message = f"bounds come from a scan of data of shape {scanned}, got data of {data.shape}"
+        raise ValueError(message)
+    return bounds.middle, bounds.scale, bounds.reach[arms]
+
+
+def kind(value: object) -> str:
+    """Return the name of a value's type."""
+    return type(value).__name__
+
+
+def one_of(value: Any, known: Collection[str], name: str) -> str:
+    """Return the value if it is one of the known strings."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, got {kind(value)}")
+    if value not in known:
+        choices = ", ".join(repr(choice) for choice in known)
+        raise ValueError(f"{name} must be one of {choices}; got {value!r}")
+    return value
+
+
+def pair(bounds: Any) -> tuple[Any, Any]:
+    """Return the two ends of a pair."""
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        raise TypeError(f"bounds must be a pair (low, high), got {bounds!r}")
+    return bounds[0], bounds[1]
