@@ -13,15 +13,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
 from benchmarks import gradients
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from benchmarks.gradients import Factors
     from numpy.random import Generator, SeedSequence
     from numpy.typing import NDArray
+
+    from benchmarks.gradients import Factors
 
     FloatArray = NDArray[np.float32]
     Rows = Callable[[slice, Generator], NDArray[Any]]

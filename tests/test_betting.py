@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.search import ladder
+from sureshot.search import ladder, policy
+from sureshot.search.problem import Problem, Tally
+from sureshot.search.race import ACTIVE, Race
+from sureshot.sources.dense import DenseSource
+from sureshot.theory.intervals import to_be_estimated
 from tests.guarantee import assert_at_most
 
 if TYPE_CHECKING:
@@ -201,3 +205,73 @@ def test_without_bounds_the_certificate_names_the_limit() -> None:
 
 def named_limit(result: sureshot.TopK) -> float:
     return float(result.certificate.assumption.split("exceeds ")[1].split()[0])
+
+
+def test_no_arm_skips_a_drawn_block() -> None:
+    """Without bounds, arms dropped while catching up may come back: they must not jump ahead."""
+    came_back = 0
+    for seed in range(40):
+        rng = np.random.default_rng([12, seed])
+        data = rng.standard_normal((60, 2048)) * rng.lognormal(0, 1, (60, 1))
+        data[rng.integers(0, 60, 200), rng.integers(0, 2048, 200)] *= 30
+        query = rng.standard_normal(2048)
+        intervals = to_be_estimated(query, 1, 60)
+        source = DenseSource(np.asfortranarray(data), query, "ip", 1, 1)
+        problem = Problem(source, np.arange(60), np.ones(60), 3, 0.0, 0.3, intervals, "none")
+        race = Race(problem, rng, Tally(), policy.DEFAULT)
+        while not race.over():
+            race.read_on()
+            race.suspend_and_drop()
+            race.evaluate_candidates()
+            race.finish_if_hopeless()
+            active = race.arms(ACTIVE)
+            assert (race.fronts[active] == race.front).all()
+            for arm in range(60):
+                expected = data[arm, race.order.blocks[: race.fronts[arm]]]
+                read = race.evidence.history.sums(np.array([arm]), int(race.fronts[arm]))[:, 0]
+                np.testing.assert_allclose(
+                    read, expected * query[race.order.blocks[: race.fronts[arm]]]
+                )
+        came_back += race.ladder.rung
+    assert came_back > 10
+
+
+def test_a_budget_is_kept_on_hopeless_data() -> None:
+    rng = np.random.default_rng(13)
+    data = rng.uniform(-1, 1, (400, 4000))
+    for width in (4000, 500):
+        found = sureshot.top_k(
+            data[:, :width], rng.standard_normal(width), 3, bounds=(-1, 1), budget=0.1, rng=0
+        )
+        assert found.work.numbers_read <= 0.1 * 400 * width + 3 * width
+
+
+def test_stakes_wait_for_the_limit_also_under_a_budget() -> None:
+    rng = np.random.default_rng(14)
+    data, query = low_rank(rng, 100, 4096)
+    intervals = to_be_estimated(query, 16, 100)
+    source = DenseSource(data, query, "ip", 16, 1)
+    problem = Problem(
+        source, np.arange(100), np.ones(100), 3, 0.0, 0.1, intervals, "none", budget=50_000
+    )
+    race = Race(problem, rng, Tally(), policy.DEFAULT)
+    for _ in range(3):
+        race.read_on()
+        race.suspend_and_drop()
+    stake = race.evidence.bets(race.arms(ACTIVE), race.front, 1.0).stake
+    assert (stake[: race.evidence.first_bet] == 0).all()
+    assert race.evidence.first_bet >= 4
+    assert (stake[race.evidence.first_bet :] > 0).all()
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e8])
+def test_ties_survive_whatever_the_units(scale: float) -> None:
+    """The guard against rounding follows the size of the scores: a tie is never dropped for it."""
+    rng = np.random.default_rng(15)
+    data = rng.standard_normal((60, 2048)) * scale
+    data[40] = data[3]
+    query = data[3] + 0.5 * scale * rng.standard_normal(2048)
+    for seed in range(20):
+        for metric in ("sqeuclidean", "ip"):
+            found = sureshot.top_k(data, query, 1, metric=metric, rng=seed)
+            assert found.indices.tolist() == [3]

@@ -21,7 +21,7 @@ def data() -> Array:
     rng = np.random.default_rng(0)
     factors = rng.standard_normal((300, 4)) * rng.lognormal(0, 1, (300, 1))
     values = factors @ rng.standard_normal((4, 6000)) + rng.standard_normal((300, 6000))
-    return values.astype(np.float32)
+    return np.array(values, dtype=np.float32)
 
 
 @pytest.fixture

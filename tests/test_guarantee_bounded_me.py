@@ -125,8 +125,8 @@ def test_inner_products_and_distances_with_true_bounds(metric: str, delta: float
 def test_a_radius_divided_by_ten_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = schedule.sample_size
 
-    def tenth(n_arms: int, k: int, epsilon: float, delta: float, width: float) -> float:
-        return honest(n_arms, k, epsilon, delta, width / 10)
+    def tenth(n_arms: int, k: int, epsilon: float, delta: float, width: float, ways: int) -> float:
+        return honest(n_arms, k, epsilon, delta, width / 10, ways)
 
     monkeypatch.setattr(schedule, "sample_size", tenth)
     count = failures(antithetic(2000, 0.21), 1, 0.2, 0.01, trials=200)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from sureshot import _validate
@@ -103,6 +104,7 @@ def top_k(
     >>> int(indices[0])
     7
     """
+    started = time.perf_counter()
     request = _validate.top_k_request(
         data,
         query,
@@ -125,8 +127,9 @@ def top_k(
     results = []
     for position, one_query in enumerate(request.queries):
         problem = top_k_problem(request, one_query, norms)
-        tally = Tally(position, request.progress, sign)
+        tally = Tally(position, request.progress, sign=sign)
         if position == 0:
+            tally.started = started
             tally.numbers_read += select.numbers_read_before(request)
         results.append(run(problem, request.method, request.seed, tally))
     return results[0] if request.single else stack(results)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,13 +70,14 @@ class Bounds:
     def load(cls, path: str | os.PathLike[str]) -> Bounds:
         """Read what `save` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as file:
-                known = dict(file)
-        except (ValueError, OSError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise
+            with Path(path).open("rb") as file:
+                known = dict(np.load(file, allow_pickle=False))
+        except FileNotFoundError:
+            raise
+        except (ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(f"{os.fspath(path)} does not hold saved bounds: {error}") from error
-        if known.pop("format", None) != FORMAT:
+        names = {field.name for field in fields(cls)}
+        if known.pop("format", None) != FORMAT or not known.keys() <= names:
             raise ValueError(f"{os.fspath(path)} does not hold bounds saved in format {FORMAT}")
         return cls(**known)
 
@@ -83,8 +85,9 @@ class Bounds:
 def scan_rows(data: Array, threads: int) -> Bounds:
     """Scan checked data: scales from a sample of rows, then one pass over everything."""
     step = max(1, len(data) // SAMPLE)
-    sample = data[::step][:SAMPLE].astype(np.float64)
-    low, high = sample.min(axis=0), sample.max(axis=0)
+    sample = data[::step][:SAMPLE]
+    low = sample.min(axis=0).astype(np.float64)
+    high = sample.max(axis=0).astype(np.float64)
     middle = low + (high - low) / 2
     scale = (high - low) / 2
     typical = float(np.sqrt(np.mean(scale**2)))

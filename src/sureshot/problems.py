@@ -53,6 +53,7 @@ def best_arms_problem(request: ArmsRequest) -> Problem:
     """Return the problem of `best_arms`."""
     n_arms, n_rewards = len(request.arms), request.n_rewards
     half_width = (request.high - request.low) / 2
+    magnitude = max(abs(request.low), abs(request.high))
     return Problem(
         source=select.function_source(request),
         arms=request.arms,
@@ -62,7 +63,7 @@ def best_arms_problem(request: ArmsRequest) -> Problem:
         delta=request.delta,
         intervals=Intervals(
             centre=np.full(n_rewards, request.low + half_width),
-            weight=np.full(n_rewards, half_width * (1 + intervals.ROUNDING)),
+            weight=np.full(n_rewards, half_width + intervals.ROUNDING * magnitude),
             limit=np.ones(n_arms),
         ),
         assumption="every reward lies within the given bounds, which is checked as it is met",
@@ -86,10 +87,14 @@ def _known(
     """Return the best intervals that the bounds allow, and what they rest on."""
     bounds, n_arms = request.bounds, len(request.arms)
     if request.metric in ("sqeuclidean", "l1"):
-        if bounds.low is None or bounds.high is None:
+        low, high = bounds.low, bounds.high
+        scanned = bounds.middle is not None and bounds.scale is not None
+        if request.method == "bounded-me" and scanned and bounds.reach is not None:
+            width = bounds.scale * bounds.reach.max() * (1 + 1e-9)
+            low, high = bounds.middle - width, bounds.middle + width
+        if low is None or high is None:
             found = intervals.from_distances(query, block, n_arms)
             return found, "unconditional: a distance has no negative terms"
-        low, high = bounds.low, bounds.high
         if low.ndim == 2:
             low, high = low.min(), high.max()
         found = intervals.from_values(request.metric, query, low, high, block, n_arms)

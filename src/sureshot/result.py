@@ -27,6 +27,8 @@ class Certificate:
         How often that may fail, over the random order of one query. 0 when `exact`.
     exact
         True if the score of every arm was known exactly, so that no probability is involved.
+    unconditional
+        True unless the guarantee rests on a limit that was estimated from the data.
     scores
         ``"exact"`` if the returned scores are exact up to rounding, ``"estimate"`` if not.
     assumption
@@ -37,6 +39,7 @@ class Certificate:
     delta: float
     exact: bool
     scores: str
+    unconditional: bool
     assumption: str
 
     def __str__(self) -> str:
@@ -211,6 +214,7 @@ def stack(results: Sequence[TopK]) -> TopK:
         delta=max(one.delta for one in certificates),
         exact=all(one.exact for one in certificates),
         scores="exact" if all(one.scores == "exact" for one in certificates) else "estimate",
+        unconditional=all(one.unconditional for one in certificates),
         assumption="; ".join(dict.fromkeys(one.assumption for one in certificates)),
     )
     work = Work(

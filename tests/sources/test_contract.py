@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests.conftest import EPS, LAYOUTS, random_data, rewards, sums
 
 from sureshot import BoundsError
 from sureshot._validate import ELEMENT_TYPES
 from sureshot.sources.dense import REWARDS, DenseSource
 from sureshot.sources.function import FunctionSource
+from tests.conftest import EPS, LAYOUTS, random_data, rewards, sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -83,7 +83,7 @@ def guarantee(line: Timed) -> str:
         return "exact"
     promise = f"{percent(1 - certificate.delta)} sure"
     # The certificate tells what it rests on in words that begin with this one, or with "unless".
-    return promise if certificate.assumption.startswith("unconditional") else f"{promise}, if …"
+    return promise if certificate.unconditional else f"{promise}, if …"
 
 
 def explanations(repetitions: int) -> Table:

@@ -40,7 +40,8 @@ def search(
 def worth_racing(problem: Problem) -> bool:
     """Return whether there is anything to race for, and numbers that float64 can race with."""
     intervals = problem.intervals
-    short = problem.cheap_pulls and problem.source.n_coordinates < SHORTEST_ROW
+    unlimited = problem.budget is None and problem.deadline is None
+    short = problem.source.n_coordinates < SHORTEST_ROW and problem.cheap_pulls and unlimited
     if short or len(problem.arms) == problem.k or not (intervals.weight > 0).any():
         return False
     with np.errstate(over="ignore", invalid="ignore"):

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from sureshot._types import Ints
     from sureshot.search.problem import Problem, Tally
 
-CAVEAT = (
-    " (BoundedME's theorem as published: its proof treats the arms left in a round as independent "
-    "of the pulls it reuses)"
-)
+CAVEAT = " (BoundedME's theorem as published; docs/theory.md names two gaps in its proof)"
 
 
 def search(
@@ -43,7 +40,14 @@ def search(
         return exact.search(problem, rng, tally)
     width = 2 * float(intervals.weight.max()) * float((problem.scale * intervals.limit).max())
     rounds = schedule.bounded_me(
-        len(problem.arms), n_rewards, k, problem.epsilon / n_rewards, problem.delta, width
+        len(problem.arms),
+        n_rewards,
+        k,
+        problem.epsilon / n_rewards,
+        problem.delta,
+        width,
+        # A bad arm can be overestimated in as many ways as signs count, a good one underestimated.
+        ways=len(problem.signs) + 1,
     )
     if not rounds or rounds[0].pulls == n_rewards:
         return exact.search(problem, rng, tally)
@@ -80,6 +84,7 @@ def search(
         delta=problem.delta,
         exact=False,
         scores="exact" if scores_known else "estimate",
+        unconditional=True,
         assumption=problem.assumption + CAVEAT,
     )
     return Answer(alive, estimates, certificate)

@@ -40,12 +40,17 @@ class Evidence:
         self.limit = intervals.limit.copy()
         self.first_bet = 0  # no stakes before this step
         self.floor = 0.0  # of the stakes, where the search may end early
-        total = float(intervals.weight.sum())
+
+    def guard(self, positions: Ints, raw: Floats) -> Floats:
+        """Return more than the rounding error of a sum of rewards and of a threshold `raw`."""
+        intervals = self.problem.intervals
         if intervals.square_limit is None:
-            reach = np.where(np.isfinite(self.limit), np.abs(self.limit), 1.0) * total
+            limit = np.abs(self.limit[positions])
+            reach = np.where(np.isfinite(limit), limit, 0.0) * intervals.weight.sum()
         else:
-            reach = np.sqrt(total * intervals.square_limit)
-        self.guard = GUARD * (np.abs(intervals.centre).sum() + reach)
+            reach = np.sqrt(intervals.weight.sum() * intervals.square_limit[positions])
+        total: Floats = np.abs(intervals.centre).sum() + reach + np.abs(raw)
+        return GUARD * total
 
     def record_guess(self, guess: float, front: int) -> None:
         """Fix the guess for all steps up to `front` that have none yet."""
@@ -63,13 +68,15 @@ class Evidence:
         known = sign * self.base + wealth.before(weight * y)
         left = self.order.left[:front, None]
         guess = self.guesses[:front, None] / scale
-        guess = np.broadcast_to(guess, y.shape).copy()
-        guess[: self.first_bet] = -np.inf
+        limits = self.limit[positions]
         if intervals.square_limit is None:
-            return wealth.range_bets(y, known, left, guess, self.limit[positions], self.floor)
-        squares = self.history.squares(positions, front)
-        limits = intervals.square_limit[positions]
-        return wealth.norm_bets(y, known, left, guess, squares, weight, limits, self.floor)
+            bets = wealth.range_bets(y, known, left, guess, limits, self.floor)
+        else:
+            squares = self.history.squares(positions, front)
+            limits = intervals.square_limit[positions]
+            bets = wealth.norm_bets(y, known, left, guess, squares, weight, limits, self.floor)
+        bets.stake[: self.first_bet] = 0
+        return bets
 
     def peaks(self, positions: Ints, fronts: Ints, theta: float) -> Floats:
         """Return the peak of the log wealth of each arm if its score were theta.
@@ -80,7 +87,8 @@ class Evidence:
         peaks = np.empty(len(positions))
         for tile, front in _tiles(fronts):
             arms = positions[tile]
-            raw = theta / self.problem.scale[arms] - self.guard[arms]
+            raw = theta / self.problem.scale[arms]
+            raw -= self.guard(arms, raw)
             found = [
                 wealth.peak_log_wealth(self.bets(arms, front, sign), raw)
                 for sign in self.problem.signs
@@ -96,10 +104,11 @@ class Evidence:
             found = []
             for sign in self.problem.signs:
                 known, certain = self._certain_limits(arms, front, sign)
-                low = known - (certain - known) - self.guard[arms]
+                low = known - (certain - known)
                 bets = self.bets(arms, front, sign)
                 found.append(wealth.upper_limits(bets, log_level, low, certain))
-            raw = np.maximum.reduce(found) + self.guard[arms]
+            raw = np.maximum.reduce(found)
+            raw += self.guard(arms, raw)
             limits[tile] = raw * self.problem.scale[arms]
         return limits
 

@@ -20,6 +20,7 @@ CERTIFICATE = Certificate(
     delta=0.0,
     exact=True,
     scores="exact",
+    unconditional=True,
     assumption="no assumption is needed",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,7 @@ class Tally:
 
     query: int = 0
     progress: Callable[[RoundInfo], object] | None = None
+    started: float = field(default_factory=time.perf_counter)
     sign: float = 1.0  # -1 turns thresholds of negated distances back into distances
     numbers_read: int = 0
     exact_scores: int = 0

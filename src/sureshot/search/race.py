@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot._summation import add_exactly, exact_sum
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate
 from sureshot.search import exact, policy
@@ -123,7 +124,9 @@ class Race:
                 return False
             self._read(behind, start, stop)
             self._drop(behind)
-        self.status[waiting[self.status[waiting] == SUSPENDED]] = ACTIVE
+        # Not an arm that was dropped on the way and came back when the limit rose: it still lags.
+        caught_up = (self.status[waiting] == SUSPENDED) & (self.fronts[waiting] == self.front)
+        self.status[waiting[caught_up]] = ACTIVE
         return True
 
     def _affordable_numbers(self) -> int:
@@ -262,12 +265,18 @@ class Race:
             )
             if not pays:
                 return
-        self._evaluate(active[chosen])
+        if self._affords(active[chosen]):
+            self._evaluate(active[chosen])
+
+    def _affords(self, positions: Ints) -> bool:
+        """Return whether the budget allows to read these arms to the end."""
+        unread = int((self.order.length - self.fronts[positions]).sum())
+        return unread * self.problem.source.block <= self._affordable_numbers()
 
     def finish_if_hopeless(self) -> None:
         """Read the undecided arms to the end if sampling on would hardly be cheaper."""
         left = self.arms(ACTIVE, SUSPENDED)
-        if self.threshold == -math.inf or len(left) == 0:
+        if self.threshold == -math.inf or len(left) == 0 or not self._affords(left):
             return
         theta = self.threshold + self.problem.epsilon
         needed = self.estimates.steps_needed(left, theta, self.log_level)
@@ -291,7 +300,8 @@ class Race:
             if intervals.estimated:
                 self._learn_limit(float(found.largest.max()))
             high, low = exact_sum(self.evidence.history.sums(group, int(front)))
-            raw = (found.high + high) + (found.low + low) + constant
+            total, lost = add_exactly(found.high, high)
+            raw = total + (lost + found.low + low + constant)
             self.scores[group] = self.problem.as_scores(problem.scale[group] * raw)
             self.tally.numbers_read += len(group) * int(self.block_sizes[blocks].sum())
         self.tally.exact_scores += len(positions)
@@ -325,6 +335,7 @@ class Race:
             delta=0.0 if all_known else problem.delta,
             exact=all_known,
             scores="exact",
+            unconditional=all_known or not problem.intervals.estimated,
             assumption=exact.CERTIFICATE.assumption if all_known else assumption,
         )
         return Answer(best, self.scores[best], certificate)
@@ -341,14 +352,3 @@ class Race:
             return 0.0
         limits = self.evidence.upper_limits(left, self.fronts[left], self.log_level)
         return float(limits.max() - self.threshold)
-
-
-def exact_sum(rows: Floats) -> tuple[Floats, Floats]:
-    """Add up rows in twice the precision of float64: high and low part."""
-    high, low = np.zeros((2, rows.shape[1]))
-    for row in rows:
-        total = high + row
-        part = total - high
-        low += (high - (total - part)) + (row - part)
-        high = total
-    return high, low

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot._summation import add_exactly
 from sureshot.errors import BoundsError
 from sureshot.sources.base import Totals
 
@@ -87,7 +88,8 @@ class FunctionSource:
             distance = np.abs(rewards - centre[some, None]) / weight[some, None]
             largest = np.maximum(largest, distance.max(axis=0))
             for reward in rewards:
-                high, low = _add_exactly(high, low, reward)
+                high, lost = add_exactly(high, reward)
+                low += lost
         return Totals(high, low, largest, None)
 
     def exact_scores(self, arms: Ints) -> Floats:
@@ -96,13 +98,6 @@ class FunctionSource:
         ones = np.ones(self.n_coordinates)
         found = self.totals(arms, everything, ones, ones)
         return found.high + found.low
-
-
-def _add_exactly(high: Floats, low: Floats, term: Floats) -> tuple[Floats, Floats]:
-    """Add to an unevaluated sum of two doubles (Knuth's exact addition)."""
-    total = high + term
-    part = total - high
-    return total, low + ((high - (total - part)) + (term - part))
 
 
 def _portions(n_blocks: int, n_arms: int) -> Iterator[slice]:

@@ -22,7 +22,7 @@ def radius(m: int, n_rewards: int, width: float, delta: float) -> float:
     Examples
     --------
     >>> round(radius(100, 1000, width=1.0, delta=0.05), 4)
-    0.1165
+    0.1162
     >>> radius(1000, 1000, width=1.0, delta=0.05)
     0.0
     """
@@ -48,7 +48,7 @@ def pulls_needed(u: float, n_rewards: int) -> int:
     Examples
     --------
     >>> pulls_needed(100.0, 1000)
-    92
+    91
     >>> pulls_needed(float("inf"), 1000)
     1000
     """

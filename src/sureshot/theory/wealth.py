@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 # The largest share of its wealth that a bet may lose: a factor is never below 1 - C.
 C = 0.99
 
+# This share of the mean square is added to the sum of squares from which a variance is estimated.
+SOFTENING = 1e-6
+
 # Stakes start at this step, when a mean and a variance have something to be made of.
 FIRST_STAKE = 4
 
@@ -74,10 +77,10 @@ def stakes(y: Floats, known: Floats, left: Floats, guess: Floats, floor: float =
     steps = len(y)
     count = np.arange(steps, dtype=np.float64)[:, None]
     seen = np.maximum(count, 1)
-    mean = before(y) / seen
-    variance = np.maximum(before(y * y) / seen - mean**2, 0)
-    # Unbiased, and never zero: an arm that has been constant so far may not stay so.
-    variance = (variance * count + 1e-12) / np.maximum(count - 1, 1)
+    mean, second = before(y) / seen, before(y * y) / seen
+    # Unbiased, and not zero: an arm that has been constant so far may not stay so.
+    squares = np.maximum(second - mean**2, 0) * count + SOFTENING * second
+    variance = squares / np.maximum(count - 1, 1) + np.finfo(np.float64).tiny
     distance = np.maximum((guess - known) / left - mean, 0)
     stake: Floats = distance / (variance + distance**2)
     if floor > 0:
