@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
-.PHONY: demo test lint types pytest install clean
+.PHONY: demo test lint types pytest install bench-share clean
 
 demo: .venv/installed
 	$(BIN)/sureshot demo
@@ -21,6 +21,13 @@ pytest: .venv/tested
 	$(BIN)/pytest -n 2
 
 install: .venv/installed
+
+# How much each method reads, at full size: needs 8 GB of memory and some hours; SHARE=--small takes a
+# minute. The real data sets are used if their files are named:
+#   make bench-share SHARE="--fashion fashion_mnist.npz --spectrograms esc10.npz"
+bench-share: .venv/tested
+	$(BIN)/python -m benchmarks.share $(SHARE) --out results/share.jsonl
+	$(BIN)/python -m benchmarks.table results/share.jsonl
 
 # The package is installed in editable mode: only a change of the native code or of the
 # dependencies makes a new installation necessary.

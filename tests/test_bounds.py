@@ -13,20 +13,22 @@ from sureshot import Bounds, BoundsError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sureshot._types import Array
+    from sureshot._types import Array, Floats
 
 
 @pytest.fixture
 def data() -> Array:
     rng = np.random.default_rng(0)
     factors = rng.standard_normal((300, 4)) * rng.lognormal(0, 1, (300, 1))
-    values = factors @ rng.standard_normal((4, 6000)) + rng.standard_normal((300, 6000))
-    return np.array(values, dtype=np.float32)
+    values: Floats = factors @ rng.standard_normal((4, 6000)) + rng.standard_normal((300, 6000))
+    return values.astype(np.float32)
 
 
 @pytest.fixture
 def query(data: Array) -> Array:
-    return data[3].astype(np.float64) + np.random.default_rng(1).standard_normal(6000)
+    noise = np.random.default_rng(1).standard_normal(6000)
+    found: Array = data[3] + noise
+    return found
 
 
 def kinds(data: Array) -> dict[str, Any]:

@@ -1,0 +1,66 @@
+"""How little any method can read that knows the limits of the values and nothing else.
+
+An arm whose score is `gap` below the threshold could still reach it if enough blocks that have not
+been read are all at their upper limit. At least ``m = gap / (w_b (1 - y))`` blocks are needed for
+that, each a surprise over what the arm seems to be; t of P blocks drawn without replacement miss all
+of them with probability about ``(1 - t / P) ** m``. No method with an unconditional guarantee at
+level delta / k can drop the arm while that is above the level, so it reads at least
+``1 - (delta / k) ** (1 / m)`` of the arm's blocks. Run as ``python -m benchmarks.floor WORKLOAD``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import numpy as np
+
+from benchmarks import workloads
+from sureshot.theory.intervals import from_values
+
+
+def floor_of_query(
+    scores: np.ndarray, query: np.ndarray, low: float, high: float, block: int, k: int, delta: float
+) -> float:
+    """Return the smallest possible share for one query, the k exact evaluations included."""
+    known = from_values("ip", query, np.array(low), np.array(high), block, 1)
+    drawable = known.weight > 0
+    n_blocks = int(drawable.sum())
+    total = float(known.weight.sum())
+    threshold = np.sort(scores)[-k]
+    others = scores[scores < threshold]
+    mean = (others - known.centre.sum()) / total
+    blocks_to_hide_in = n_blocks * (threshold - others) / (total * (1 - mean))
+    share = 1 - (delta / k) ** (1 / np.maximum(blocks_to_hide_in, 1e-9))
+    drawable_share = n_blocks * block / len(query)
+    return float((share.sum() + k) / len(scores) * min(1.0, drawable_share))
+
+
+def main() -> None:
+    """Print one JSON row per block size."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("workload", choices=list(workloads.WORKLOADS))
+    parser.add_argument("--queries", type=int, default=20)
+    parser.add_argument("--path", help="data file of the workloads that need one")
+    options = parser.parse_args()
+    made = workloads.make(options.workload, queries=options.queries, path=options.path)
+    scores = made.data @ made.queries.astype(made.data.dtype).T
+    for block in (1, 16):
+        floors = [
+            floor_of_query(
+                scores[:, i].astype(np.float64),
+                made.queries[i].astype(np.float64),
+                made.low,
+                made.high,
+                block,
+                10,
+                0.05,
+            )
+            for i in range(len(made.queries))
+        ]
+        row = {"workload": made.name, "block": block, "median_floor": float(np.median(floors))}
+        print(json.dumps(row))
+
+
+if __name__ == "__main__":
+    main()
