@@ -12,6 +12,7 @@
 #include "cpu.hpp"
 #include "row_scores.hpp"
 #include "scan.hpp"
+#include "wealth.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,6 +23,7 @@ namespace {
 using Data = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ids = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using RealsOut = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using TableOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -93,6 +95,16 @@ NB_MODULE(_native, m) {
         "|sum - centre| / weight of a block.");
 
     m.def(
+        "column_sums",
+        [](const Table& table, const RealsOut& high, const RealsOut& low) {
+            const nb::gil_scoped_release release;
+            column_sums(table.data(), static_cast<std::int64_t>(table.shape(0)),
+                        static_cast<std::int64_t>(table.shape(1)), high.data(), low.data());
+        },
+        "table"_a.noconvert(), "high"_a.noconvert(), "low"_a.noconvert(),
+        "Fill high + low (columns,) with the sum of each column.");
+
+    m.def(
         "row_scores",
         [](const Data& data, Metric metric, const Reals& query, const Ids& arms, int threads,
            const RealsOut& scores) {
@@ -114,6 +126,35 @@ NB_MODULE(_native, m) {
         "reach"_a.noconvert(), "squares"_a.noconvert(),
         "Fill reach (rows,) with the largest |value - middle| * unit and squares with the squared "
         "norm of each row.");
+
+    m.def(
+        "peak_wealth",
+        [](const Table& sums, const std::optional<Table>& squares, const Reals& centre,
+           const Reals& weight, const Reals& left, const Reals& guess, const Reals& scale,
+           const Reals& limit, double base, double sign, double floor, std::int64_t first_bet,
+           const Reals& theta, int threads, const RealsOut& peaks) {
+            const nb::gil_scoped_release release;
+            const Bets bets{static_cast<std::int64_t>(sums.shape(0)),
+                            static_cast<std::int64_t>(sums.shape(1)),
+                            sums.data(),
+                            squares ? squares->data() : nullptr,
+                            centre.data(),
+                            weight.data(),
+                            left.data(),
+                            guess.data(),
+                            scale.data(),
+                            limit.data(),
+                            base,
+                            sign,
+                            floor,
+                            first_bet};
+            peak_wealth(bets, theta.data(), threads, peaks.data());
+        },
+        "sums"_a.noconvert(), "squares"_a.noconvert().none(), "centre"_a.noconvert(),
+        "weight"_a.noconvert(), "left"_a.noconvert(), "guess"_a.noconvert(), "scale"_a.noconvert(),
+        "limit"_a.noconvert(), "base"_a, "sign"_a, "floor"_a, "first_bet"_a, "theta"_a.noconvert(),
+        "threads"_a, "peaks"_a.noconvert(),
+        "Fill peaks (arms,) with the largest wealth each arm ever reached if its sum were theta.");
 
     m.def("cpu_features", &cpu_features, "Instruction sets of this processor, by name.");
 }

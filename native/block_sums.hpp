@@ -26,4 +26,8 @@ struct Totals {
 void totals(const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
             const double* centre, const double* weight, int threads, Totals out);
 
+// high + low of each column of a table [row][column], in the same precision.
+void column_sums(const double* table, std::int64_t rows, std::int64_t columns, double* high,
+                 double* low);
+
 }  // namespace sureshot

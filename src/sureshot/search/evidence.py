@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot import _native
 from sureshot.search.history import History
 from sureshot.theory import wealth
 
@@ -89,12 +90,38 @@ class Evidence:
             arms = positions[tile]
             raw = theta / self.problem.scale[arms]
             raw -= self.guard(arms, raw)
-            found = [
-                wealth.peak_log_wealth(self.bets(arms, front, sign), raw)
-                for sign in self.problem.signs
-            ]
+            found = [self._peaks(arms, front, sign, raw) for sign in self.problem.signs]
             peaks[tile] = np.minimum.reduce(found)
         return peaks
+
+    def _peaks(self, arms: Ints, front: int, sign: float, raw: Floats) -> Floats:
+        """Return what `wealth.peak_log_wealth` of `bets` returns, computed by the native code."""
+        intervals = self.problem.intervals
+        blocks = self.order.blocks[:front]
+        squares = None
+        limit = self.limit[arms]
+        if intervals.square_limit is not None:
+            squares = self.history.squares(arms, front)
+            limit = intervals.square_limit[arms]
+        peaks = np.empty(len(arms))
+        _native.peak_wealth(
+            self.history.sums(arms, front),
+            squares,
+            intervals.centre[blocks],
+            intervals.weight[blocks],
+            self.order.left[:front],
+            self.guesses[:front],
+            self.problem.scale[arms],
+            limit,
+            self.base,
+            sign,
+            self.floor,
+            self.first_bet,
+            raw,
+            self.problem.threads,
+            peaks,
+        )
+        return np.log(peaks)
 
     def upper_limits(self, positions: Ints, fronts: Ints, log_level: float) -> Floats:
         """Return the score that each arm exceeds with at most the level's probability."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot._summation import add_exactly, exact_sum
+from sureshot import _native
+from sureshot._summation import add_exactly
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate
 from sureshot.search import exact, policy
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sureshot._types import Bools, Floats, Ints
     from sureshot.search.problem import Problem, Tally
 
+# The undecided ones first.
 ACTIVE, SUSPENDED, DROPPED, KNOWN = range(4)
 
 # Under a budget the smallest stake is the best one for a search of as many steps as it affords if
@@ -52,7 +54,7 @@ class Race:
         self.ladder = Ladder()
         self.log_level = math.log(problem.k) - math.log(problem.delta)
         self.evidence.floor = self._smallest_stake()
-        self.status = np.full(n_arms, ACTIVE)
+        self.status = np.full(n_arms, ACTIVE, dtype=np.int8)
         self.front = 0  # steps drawn
         self.seen_squares = np.zeros(n_arms)
         self.scores = np.full(n_arms, -np.inf)  # exact, of the known arms
@@ -76,17 +78,17 @@ class Race:
             steps = max(1, problem.budget // (len(problem.arms) * problem.source.block))
         return math.sqrt(2 * self.log_level / steps)
 
-    def is_any(self, *statuses: int) -> bool:
-        """Return whether any arm has one of the statuses."""
-        return bool(np.isin(self.status, statuses).any())
+    def arms(self, status: int) -> Ints:
+        """Return the positions of the arms that have the status."""
+        return np.flatnonzero(self.status == status)
 
-    def arms(self, *statuses: int) -> Ints:
-        """Return the positions of the arms that have one of the statuses."""
-        return np.flatnonzero(np.isin(self.status, statuses))
+    def undecided(self) -> Ints:
+        """Return the positions of the arms that are neither dropped nor known."""
+        return np.flatnonzero(self.status <= SUSPENDED)
 
     def over(self) -> bool:
         """Return whether every arm is dropped or known."""
-        return not self.is_any(ACTIVE, SUSPENDED)
+        return not (self.status <= SUSPENDED).any()
 
     def read_on(self) -> bool:
         """Read one more round, or as much of it as the budget allows; return whether it did."""
@@ -217,7 +219,7 @@ class Race:
         if self.guess == -math.inf:
             return
         # The arms that seem best must stay to be evaluated: with epsilon > 0 even they are beaten.
-        rivals = active[~np.isin(np.arange(len(active)), self._candidates(estimates))]
+        rivals = np.delete(active, self._candidates(estimates))
         beaten = rivals[self._beaten(rivals, self.guess)]
         self.status[beaten] = SUSPENDED
         if self.guess == self.threshold:
@@ -250,7 +252,7 @@ class Race:
         chosen = self._candidates(estimates)
         if len(chosen) == 0:
             return
-        others = np.setdiff1d(np.arange(len(active)), chosen)
+        others = np.delete(np.arange(len(active)), chosen)
         if len(others):
             next_best = int(others[np.argmax(estimates[others])])
             ahead = policy.next_front(self.rules, self.front, self.order.length) - self.front
@@ -275,7 +277,7 @@ class Race:
 
     def finish_if_hopeless(self) -> None:
         """Read the undecided arms to the end if sampling on would hardly be cheaper."""
-        left = self.arms(ACTIVE, SUSPENDED)
+        left = self.undecided()
         if self.threshold == -math.inf or len(left) == 0 or not self._affords(left):
             return
         theta = self.threshold + self.problem.epsilon
@@ -299,7 +301,8 @@ class Race:
                 self._check_squares(group, found.squares)
             if intervals.estimated:
                 self._learn_limit(float(found.largest.max()))
-            high, low = exact_sum(self.evidence.history.sums(group, int(front)))
+            high, low = np.empty((2, len(group)))
+            _native.column_sums(self.evidence.history.sums(group, int(front)), high, low)
             total, lost = add_exactly(found.high, high)
             raw = total + (lost + found.low + low + constant)
             self.scores[group] = self.problem.as_scores(problem.scale[group] * raw)
@@ -309,12 +312,12 @@ class Race:
         before = self.threshold
         self.threshold = policy.kth_largest(self._known_scores(), problem.k)
         if self.threshold > before:
-            self._drop(self.arms(ACTIVE, SUSPENDED))
+            self._drop(self.undecided())
 
     def end_round(self) -> None:
         """Tell where the search stands."""
         shown = None if self.threshold == -math.inf else self.threshold
-        self.tally.end_round(len(self.arms(ACTIVE, SUSPENDED)), self.front, shown)
+        self.tally.end_round(len(self.undecided()), self.front, shown)
 
     def answer(self) -> Answer:
         """Return the k best known arms and what is guaranteed of them."""
@@ -342,12 +345,12 @@ class Race:
 
     def _stop_early(self) -> float:
         """Evaluate the arms that seem best and return the epsilon that can be promised."""
-        left = self.arms(ACTIVE, SUSPENDED)
+        left = self.undecided()
         known = self._known_scores()
         everything = np.concatenate([known, self.estimates.of(left)[0]])
         seeming = largest(everything, self.problem.k)
         self._evaluate(left[seeming[seeming >= len(known)] - len(known)])
-        left = self.arms(ACTIVE, SUSPENDED)
+        left = self.undecided()
         if len(left) == 0:
             return 0.0
         limits = self.evidence.upper_limits(left, self.fronts[left], self.log_level)
