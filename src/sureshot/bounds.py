@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,6 +56,8 @@ class Bounds:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to an ``.npz`` file that `load` reads."""
+        from pathlib import Path  # noqa: PLC0415 - not worth a slower import of the package
+
         known = {
             field.name: np.asarray(getattr(self, field.name))
             for field in fields(self)
@@ -69,12 +69,15 @@ class Bounds:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Bounds:
         """Read what `save` wrote."""
+        from pathlib import Path  # noqa: PLC0415 - not worth a slower import of the package
+        from zipfile import BadZipFile  # noqa: PLC0415 - likewise
+
         try:
             with Path(path).open("rb") as file:
                 known = dict(np.load(file, allow_pickle=False))
         except FileNotFoundError:
             raise
-        except (ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
+        except (ValueError, TypeError, OSError, EOFError, BadZipFile) as error:
             raise ValueError(f"{os.fspath(path)} does not hold saved bounds: {error}") from error
         names = {field.name for field in fields(cls)}
         if known.pop("format", None) != FORMAT or not known.keys() <= names:
