@@ -52,11 +52,21 @@ BlockSum sum_of_block(const Matrix& matrix, const Value* row, const double* quer
 template <class Value, class Reward, bool with_squares>
 void sum_columns(const Matrix& matrix, const double* query, Arms arms, Range range,
                  std::int64_t begin, std::int64_t end, double* sums, double* squares) {
+    const bool neighbours = contiguous(matrix, arms.ids + begin, end - begin);
     std::fill(sums, sums + (end - begin), 0.0);
     if constexpr (with_squares) std::fill(squares, squares + (end - begin), 0.0);
     for (std::int64_t j = range.begin; j < range.end; ++j) {
         const Value* column = static_cast<const Value*>(matrix.data) + j * matrix.column_stride;
         const double query_value = query[j];
+        if (neighbours) {
+            const Value* values = column + arms.ids[begin];
+            for (std::int64_t at = 0; at < end - begin; ++at) {
+                const double value = static_cast<double>(values[at]);
+                sums[at] += Reward::reward(value, query_value);
+                if constexpr (with_squares) squares[at] += value * value;
+            }
+            continue;
+        }
         for (std::int64_t arm = begin; arm < end; ++arm) {
             const double value = static_cast<double>(column[arms.ids[arm] * matrix.row_stride]);
             sums[arm - begin] += Reward::reward(value, query_value);

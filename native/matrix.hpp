@@ -24,8 +24,14 @@ struct Blocks {
 };
 
 struct Arms {
-    const std::int64_t* ids;
+    const std::int64_t* ids;  // ascending, each once
     std::int64_t count;
 };
+
+// Whether the given arms are neighbours in memory at every coordinate: then a loop over them is one
+// over contiguous values, which the compiler turns into vectors.
+inline bool contiguous(const Matrix& matrix, const std::int64_t* arms, std::int64_t count) {
+    return matrix.row_stride == 1 && count > 0 && arms[count - 1] - arms[0] == count - 1;
+}
 
 }  // namespace sureshot

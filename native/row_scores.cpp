@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <vector>
 
 #include "threads.hpp"
 
@@ -15,8 +16,9 @@ constexpr std::int64_t lanes = 16;
 // Rows read side by side share each query value: without this the query, in double, costs more
 // cache bandwidth than the data.
 constexpr std::int64_t rows_together = 4;
-// Coordinate-major data: rows whose partial sums stay in the first-level cache.
-constexpr std::int64_t rows_per_tile = 128;
+// Coordinate-major data: enough rows for each piece of a column to be worth fetching, few enough for
+// their partial sums to stay in the second-level cache.
+constexpr std::int64_t rows_per_tile = 2048;
 
 template <class Value, class Reward, std::int64_t n_rows>
 void contiguous_rows(const Matrix& matrix, const double* query, const std::int64_t* ids,
@@ -46,18 +48,27 @@ void contiguous_rows(const Matrix& matrix, const double* query, const std::int64
 template <class Value, class Reward>
 void strided_rows(const Matrix& matrix, const double* query, const std::int64_t* ids,
                   std::int64_t n_rows, double* scores) {
-    double sums[lanes][rows_per_tile] = {};
+    std::vector<double> sums(lanes * n_rows, 0.0);
+    const bool neighbours = contiguous(matrix, ids, n_rows);
     for (std::int64_t j = 0; j < matrix.n_columns; ++j) {
         const Value* column = static_cast<const Value*>(matrix.data) + j * matrix.column_stride;
-        double* sum = sums[j % lanes];
+        const double query_value = query[j];
+        double* sum = sums.data() + (j % lanes) * n_rows;
+        if (neighbours) {
+            const Value* values = column + ids[0];
+            for (std::int64_t r = 0; r < n_rows; ++r) {
+                sum[r] += Reward::reward(static_cast<double>(values[r]), query_value);
+            }
+            continue;
+        }
         for (std::int64_t r = 0; r < n_rows; ++r) {
             const double value = static_cast<double>(column[ids[r] * matrix.row_stride]);
-            sum[r] += Reward::reward(value, query[j]);
+            sum[r] += Reward::reward(value, query_value);
         }
     }
     for (std::int64_t r = 0; r < n_rows; ++r) {
         double score = 0.0;
-        for (std::int64_t lane = 0; lane < lanes; ++lane) score += sums[lane][r];
+        for (std::int64_t lane = 0; lane < lanes; ++lane) score += sums[lane * n_rows + r];
         scores[r] = score;
     }
 }

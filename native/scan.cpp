@@ -10,7 +10,7 @@ namespace sureshot {
 namespace {
 
 constexpr std::int64_t lanes = 16;
-constexpr std::int64_t rows_per_tile = 512;
+constexpr std::int64_t rows_per_tile = 4096;
 
 // Written as a comparison that the compiler turns into a vector maximum. A NaN is not kept, but it
 // makes the squared norm NaN, which the caller sees.
@@ -47,10 +47,21 @@ void scan_strided(const Matrix& matrix, const double* middle, const double* unit
     std::fill(squares + begin, squares + end, 0.0);
     for (std::int64_t j = 0; j < matrix.n_columns; ++j) {
         const Value* column = static_cast<const Value*>(matrix.data) + j * matrix.column_stride;
-        for (std::int64_t row = begin; row < end; ++row) {
-            const double value = static_cast<double>(column[row * matrix.row_stride]);
-            keep_larger(reach[row], std::fabs(value - middle[j]) * unit[j]);
+        const double middle_value = middle[j];
+        const double unit_value = unit[j];
+        // Written twice so that the common case, columns of contiguous values, becomes vectors.
+        const auto scan_value = [&](std::int64_t row, double value) {
+            keep_larger(reach[row], std::fabs(value - middle_value) * unit_value);
             squares[row] += value * value;
+        };
+        if (matrix.row_stride == 1) {
+            for (std::int64_t row = begin; row < end; ++row) {
+                scan_value(row, static_cast<double>(column[row]));
+            }
+            continue;
+        }
+        for (std::int64_t row = begin; row < end; ++row) {
+            scan_value(row, static_cast<double>(column[row * matrix.row_stride]));
         }
     }
 }

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from sureshot.search.order import WeightedOrder
     from sureshot.search.problem import Problem
 
-# Numbers in one array of a tile of arms: small enough for the cache.
-TILE = 1 << 16
+# Numbers gathered for one call: a few MB for the native code, less for the many arrays of numpy.
+NATIVE_TILE = 1 << 20
+NUMPY_TILE = 1 << 16
 
 # Thresholds are lowered by this share of the largest possible score before an arm is tested: more
 # than the absolute rounding error of everything that is compared with them.
@@ -86,7 +87,7 @@ class Evidence:
         of the peaks of both signs: an arm must be too small in either.
         """
         peaks = np.empty(len(positions))
-        for tile, front in _tiles(fronts):
+        for tile, front in _tiles(fronts, NATIVE_TILE):
             arms = positions[tile]
             raw = theta / self.problem.scale[arms]
             raw -= self.guard(arms, raw)
@@ -126,7 +127,7 @@ class Evidence:
     def upper_limits(self, positions: Ints, fronts: Ints, log_level: float) -> Floats:
         """Return the score that each arm exceeds with at most the level's probability."""
         limits = np.empty(len(positions))
-        for tile, front in _tiles(fronts):
+        for tile, front in _tiles(fronts, NUMPY_TILE):
             arms = positions[tile]
             found = []
             for sign in self.problem.signs:
@@ -152,10 +153,10 @@ class Evidence:
         return known, known + np.sqrt(left * np.maximum(unseen, 0))
 
 
-def _tiles(fronts: Ints) -> Iterator[tuple[Ints, int]]:
+def _tiles(fronts: Ints, numbers: int) -> Iterator[tuple[Ints, int]]:
     """Yield positions of arms that have read equally far, some at a time, and how far."""
     for front in np.unique(fronts):
         group = np.flatnonzero(fronts == front)
-        size = max(1, TILE // max(1, int(front)))
+        size = max(1, numbers // max(1, int(front)))
         for start in range(0, len(group), size):
             yield group[start : start + size], int(front)
