@@ -63,6 +63,7 @@ class Trial(NamedTuple):
     share: float
     exact_scores: int
     rounds: int
+    epsilon: float  # what is promised; more than was asked for means that the search gave up
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def run_once(prepared: Prepared, case: Case, position: int) -> Trial:
             rng=np.random.default_rng(seed),
         )
         share = found.numbers_read / workload.data.size
-        return Trial(found.indices, share, found.exact_scores, found.looks)
+        return Trial(found.indices, share, found.exact_scores, found.looks, 0.0)
     result = sureshot.top_k(
         workload.data,
         query,
@@ -158,7 +159,9 @@ def run_once(prepared: Prepared, case: Case, position: int) -> Trial:
         rng=seed,
     )
     work = result.work
-    return Trial(result.indices, work.share, work.exact_scores, work.rounds)
+    return Trial(
+        result.indices, work.share, work.exact_scores, work.rounds, result.certificate.epsilon
+    )
 
 
 def measure(prepared: Prepared, case: Case) -> rows.Row:
@@ -188,6 +191,7 @@ def measure(prepared: Prepared, case: Case) -> rows.Row:
         "max_share": max(shares),
         "median_exact_scores": float(np.median([trial.exact_scores for trial in trials])),
         "precision": right / (case.k * case.queries),
+        "promises_missed": sum(trial.epsilon > case.epsilon for trial in trials),
         "median_rounds": float(np.median([trial.rounds for trial in trials])),
         "median_seconds": float(np.median(seconds)),
         "max_seconds": max(seconds),

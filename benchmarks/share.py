@@ -123,7 +123,8 @@ def run_workload(name: str, settings: argparse.Namespace, environment: rows.Row)
             tell(
                 f"{name}, {order} order, block {case.block}, {case.bounds}, {case.method}: "
                 f"share {row['median_share']:.3%}, at most {row['max_share']:.3%}, "
-                f"precision {row['precision']:.3f}, {row['median_seconds']:.3g} s "
+                f"precision {row['precision']:.3f}, promises missed {row['promises_missed']}, "
+                f"{row['median_seconds']:.3g} s "
                 f"against {row['exact_median_seconds']:.3g} s"
             )
         del prepared

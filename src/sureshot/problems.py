@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from sureshot._types import Floats
     from sureshot._validate import ArmsRequest, TopKRequest
 
-# Norm bets are taken when the root mean square they work with is this small a part of the range
-# that range bets work with, and always for blocks of this size, whose sums average out.
+# Norm bets are taken when the root mean square they work with is at most this part of the range that
+# range bets work with. The sums of a block average out, which only norm bets profit from.
 NORM_SHARE = 0.1
-NORM_BLOCK = 16
+NORM_SHARE_OF_BLOCKS = 0.5
+BLOCK = 16  # coordinates from which on it is called a block here
 
 
 def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None) -> Problem:
@@ -123,7 +124,8 @@ def _known(
 
 
 def _norms_are_better(by_value: Intervals, by_norm: Intervals, block: int) -> bool:
-    if block >= NORM_BLOCK or by_norm.square_limit is None:
-        return True
+    if by_norm.square_limit is None:
+        return False
+    share = NORM_SHARE if block < BLOCK else NORM_SHARE_OF_BLOCKS
     root = np.sqrt(by_norm.weight.sum() * np.median(by_norm.square_limit))
-    return bool(root < NORM_SHARE * by_value.weight.sum() * np.median(by_value.limit))
+    return bool(root <= share * by_value.weight.sum() * np.median(by_value.limit))
