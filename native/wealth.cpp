@@ -29,6 +29,7 @@ constexpr double largest_loss = 0.99;      // C of theory/wealth.py
 constexpr double softening = 1e-6;         // SOFTENING
 constexpr std::int64_t first_stake = 4;    // FIRST_STAKE
 constexpr double enough = 1e250;
+constexpr double step_down = 0x1p400;      // a power of two, so that no digit is lost
 constexpr double tiny = std::numeric_limits<double>::min();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -38,6 +39,7 @@ struct Tile {
     double sum_squares[arms_per_tile] = {};
     double drawn[arms_per_tile] = {};
     double seen[arms_per_tile] = {};
+    double below[arms_per_tile] = {};
     double wealth[arms_per_tile];
     double peak[arms_per_tile];
 };
@@ -88,8 +90,15 @@ inline __attribute__((always_inline)) void bet_one(const Step& step, Tile& tile,
     const double size = smaller(stake, largest_loss / (room > 0.0 ? room : 1.0));
     const double grown = tile.wealth[at] * (1.0 + size * (needed - payoff));
     const double wealth = smaller(room > 0.0 ? grown : infinite, enough);
-    tile.wealth[at] = wealth;
-    tile.peak[at] = larger(tile.peak[at], room > 0.0 ? wealth : infinite);
+    // An arm may lose hundreds of orders of magnitude and win them back, so wealth below 1 / step_down
+    // is kept as a multiple of it: `below` counts how often.
+    const double down = wealth < 1.0 / step_down ? 1.0 : 0.0;
+    const double up = wealth > 1.0 && tile.below[at] > 0.0 ? 1.0 : 0.0;
+    tile.below[at] += down - up;
+    const double kept = wealth * (down > 0.0 ? step_down : 1.0) * (up > 0.0 ? 1.0 / step_down : 1.0);
+    tile.wealth[at] = kept;
+    const double reached = tile.below[at] > 0.0 ? 0.0 : kept;
+    tile.peak[at] = larger(tile.peak[at], room > 0.0 ? reached : infinite);
     tile.sum[at] += y;
     tile.sum_squares[at] += y * y;
     tile.drawn[at] += step.weight * y;

@@ -25,8 +25,7 @@ struct Bets {
 };
 
 // peaks[arm]: the largest wealth ever reached if the sum of rewards were theta[arm], at least 1;
-// infinite if the sum is certainly below. Wealth is capped at 1e250 and may underflow to 0, both of
-// which only make it smaller.
+// infinite if the sum is certainly below. Wealth is capped at 1e250, which is enough for any delta.
 void peak_wealth(const Bets& bets, const double* theta, int threads, double* peaks);
 
 }  // namespace sureshot

@@ -275,3 +275,21 @@ def test_ties_survive_whatever_the_units(scale: float) -> None:
         for metric in ("sqeuclidean", "ip"):
             found = sureshot.top_k(data, query, 1, metric=metric, rng=seed)
             assert found.indices.tolist() == [3]
+
+
+def test_a_search_without_a_budget_delivers_what_was_asked() -> None:
+    """When all blocks are drawn and arms are still active, the suspended ones must have their turn."""
+    finished = 0
+    for seed in range(60):
+        rng = np.random.default_rng([16, seed])
+        data = rng.standard_normal((80, 1100)) * rng.lognormal(0, 1, (80, 1))
+        data[1::2] = data[::2] + 0.05 * rng.standard_normal((40, 1100))
+        query = rng.standard_normal(1100)
+        found = sureshot.top_k(
+            np.asfortranarray(data), query, 3, bounds="scan", rng=seed, delta=1e-9
+        )
+        truth = sureshot.top_k(data, query, 3, method="exact")
+        assert found.certificate.epsilon == 0
+        assert found.indices.tolist() == truth.indices.tolist()
+        finished += found.rounds[-1].pulls == 1100
+    assert finished > 5

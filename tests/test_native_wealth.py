@@ -85,3 +85,39 @@ def test_column_sums_do_not_depend_on_the_order() -> None:
     expected = [math.fsum(column) for column in table.T]
     for found in results:
         assert found.tolist() == expected
+
+
+def test_wealth_that_was_nearly_lost_can_be_won_back() -> None:
+    """First the rewards are too large for the tested threshold, then too small, thousands of times."""
+    steps = 24_000
+    wave = 0.01 * np.sin(np.arange(steps))
+    y = (np.where(np.arange(steps) < 3700, 0.9, -0.9) + wave)[:, None]
+    left = np.arange(2 * steps, steps, -1.0)
+    ones = np.ones(steps)
+    guess = np.full(steps, 1e5)
+    theta = np.array([0.0])
+    known = wealth.before(y)
+    bets = wealth.range_bets(y, known, left[:, None], guess[:, None], np.ones(1))
+    path = wealth.log_wealth(bets, theta)
+    assert path.min() < -5000
+    expected = wealth.peak_log_wealth(bets, theta)
+    peaks = np.empty(1)
+    _native.peak_wealth(
+        y,
+        None,
+        0 * ones,
+        ones,
+        left,
+        guess,
+        np.ones(1),
+        np.ones(1),
+        0.0,
+        1.0,
+        0.0,
+        0,
+        theta,
+        1,
+        peaks,
+    )
+    assert 0 < expected[0] < CAP
+    np.testing.assert_allclose(np.log(peaks), expected, rtol=1e-9)

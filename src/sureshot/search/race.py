@@ -95,6 +95,10 @@ class Race:
         active = self.arms(ACTIVE)
         if len(active) == 0:
             return self._resume()
+        if self.front == self.order.length:
+            # Everything has been read of them, so their exact scores cost nothing more.
+            self._evaluate(active)
+            return True
         start = self.front
         stop = policy.next_front(self.rules, start, self.order.length)
         affordable = self._affordable_numbers() // (len(active) * self.problem.source.block)
