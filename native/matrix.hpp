@@ -24,14 +24,18 @@ struct Blocks {
 };
 
 struct Arms {
-    const std::int64_t* ids;  // ascending, each once
+    const std::int64_t* ids;
     std::int64_t count;
 };
 
 // Whether the given arms are neighbours in memory at every coordinate: then a loop over them is one
 // over contiguous values, which the compiler turns into vectors.
 inline bool contiguous(const Matrix& matrix, const std::int64_t* arms, std::int64_t count) {
-    return matrix.row_stride == 1 && count > 0 && arms[count - 1] - arms[0] == count - 1;
+    if (matrix.row_stride != 1) return false;
+    for (std::int64_t at = 1; at < count; ++at) {
+        if (arms[at] != arms[at - 1] + 1) return false;
+    }
+    return count > 0;
 }
 
 }  // namespace sureshot

@@ -67,8 +67,9 @@ def test_every_kind_of_bounds_is_unconditional_and_right(
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "bool"])
 def test_integers_bring_their_own_limits(dtype: str) -> None:
     rng = np.random.default_rng(2)
-    data = rng.integers(0, 2, (200, 4000)).astype(dtype)
-    data[7] = rng.random(4000) < 0.9
+    low, high = (0, 1) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    data = rng.integers(low, high, (200, 4000), endpoint=True).astype(dtype)
+    data[7] = np.where(rng.random(4000) < 0.9, high, low)
     found = sureshot.top_k(data, np.ones(4000), 1, rng=0)
     assert found.indices.tolist() == [7]
     assert f"of type {dtype}" in found.certificate.assumption
