@@ -211,14 +211,18 @@ def test_plot_draws_the_race(method: str, kind: str) -> None:
 
     result = RESULTS[kind](method)
     axes = result.plot()
-    assert len(axes.lines) == len(result.queries)
-    for line, query in zip(axes.lines, result.queries, strict=True):
-        assert list(line.get_xdata()) == [info.numbers_read for info in query.rounds]
-        assert list(line.get_ydata()) == [info.arms for info in query.rounds]
+    assert len(axes.lines) == 2 * len(result.queries)
+    for active, undecided, query in zip(
+        axes.lines[::2], axes.lines[1::2], result.queries, strict=True
+    ):
+        for line in (active, undecided):
+            assert list(line.get_xdata()) == [info.numbers_read for info in query.rounds]
+        assert list(active.get_ydata()) == [info.active for info in query.rounds]
+        assert list(undecided.get_ydata()) == [info.arms for info in query.rounds]
     axes.figure.canvas.draw()
     given = plt.figure().subplots()
     assert result.plot(given) is given
-    assert len(given.lines) == len(result.queries)
+    assert len(given.lines) == 2 * len(result.queries)
     plt.close("all")
 
 

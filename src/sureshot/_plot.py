@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def elimination_race(result: TopK, axes: Any = None) -> Any:
-    """Draw how many arms were undecided against the numbers read, one line per query."""
+    """Draw how many arms were read and how many undecided, against the numbers read."""
     try:
         from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -19,13 +19,15 @@ def elimination_race(result: TopK, axes: Any = None) -> Any:
         axes = plt.subplots(layout="constrained")[1]
     for position, query in enumerate(result.queries):
         read = [info.numbers_read for info in query.rounds]
-        arms = [info.arms for info in query.rounds]
-        axes.step(read, arms, where="post", marker=".", label=f"query {position}")
+        active = [info.active for info in query.rounds]
+        undecided = [info.arms for info in query.rounds]
+        (line,) = axes.step(read, active, where="post", marker=".", label=f"query {position}")
+        axes.step(read, undecided, where="post", linestyle=":", color=line.get_color())
     axes.set_xscale("log")
     axes.set_yscale("symlog", linthresh=1)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("numbers read")
-    axes.set_ylabel("arms undecided")
+    axes.set_ylabel("arms read (solid), undecided (dotted)")
     axes.set_title(f"top {result.scores.shape[-1]}: {result.work.share:.2%} of the numbers read")
     if 1 < len(result.queries) <= 10:
         axes.legend()

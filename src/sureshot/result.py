@@ -100,8 +100,10 @@ class RoundInfo:
         Number of the round, from 1.
     arms
         Arms that were still undecided after the round.
+    active
+        Those of them that are still being read; the others seem beaten and wait for a threshold.
     pulls
-        Rewards pulled so far of each undecided arm.
+        Rewards pulled so far of each active arm.
     numbers_read
         Numbers read so far in this search.
     threshold
@@ -111,6 +113,7 @@ class RoundInfo:
     query: int
     round: int
     arms: int
+    active: int
     pulls: int
     numbers_read: int
     threshold: float | None

@@ -67,12 +67,15 @@ class Tally:
     exact_scores: int = 0
     rounds: list[RoundInfo] = field(default_factory=list)
 
-    def end_round(self, arms: int, pulls: int, threshold: float | None = None) -> None:
+    def end_round(
+        self, arms: int, pulls: int, threshold: float | None = None, active: int | None = None
+    ) -> None:
         """Record a finished round and hand it to the caller's progress function."""
         info = RoundInfo(
             query=self.query,
             round=len(self.rounds) + 1,
             arms=arms,
+            active=arms if active is None else active,
             pulls=pulls,
             numbers_read=self.numbers_read,
             threshold=None if threshold is None else 0.0 + self.sign * threshold,

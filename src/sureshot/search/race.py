@@ -321,7 +321,8 @@ class Race:
     def end_round(self) -> None:
         """Tell where the search stands."""
         shown = None if self.threshold == -math.inf else self.threshold
-        self.tally.end_round(len(self.undecided()), self.front, shown)
+        undecided, active = len(self.undecided()), len(self.arms(ACTIVE))
+        self.tally.end_round(undecided, self.front, shown, active)
 
     def answer(self) -> Answer:
         """Return the k best known arms and what is guaranteed of them."""
