@@ -35,6 +35,9 @@ MOST_THREADS = 1 << 16
 # Bytes that come together from memory.
 CACHE_LINE = 64
 
+# Columns read together where only norms are known.
+COLUMNS_FOR_NORMS = 16
+
 
 @dataclass(frozen=True, slots=True)
 class TopKRequest:
@@ -116,6 +119,8 @@ def top_k_request(
             f"got {bounds!r}"
         )
         raise ValueError(message)
+    only_norms = known.low is None and known.reach is None
+    only_norms = only_norms and (metric == "cosine" or known.norms is not None)
     return TopKRequest(
         data=data,
         queries=queries,
@@ -131,7 +136,7 @@ def top_k_request(
         arms=arms,
         seed=_seed(rng),
         threads=threads,
-        block=_block(block, data, method),
+        block=_block(block, data, method, only_norms=only_norms),
         progress=_progress(progress),
     )
 
@@ -317,15 +322,21 @@ def _budget(budget: Any, seconds: Any, method: str) -> tuple[float | None, float
     return budget, seconds
 
 
-def _block(block: Any, data: Array, method: str) -> int:
-    """One coordinate where a column is contiguous, else a cache line."""
+def _block(block: Any, data: Array, method: str, *, only_norms: bool) -> int:
+    """One coordinate where a column is contiguous, else a cache line.
+
+    Norm bets weigh a block by the squared query, so a single coordinate with a small query value has
+    an enormous normalised reward: where nothing but norms is known, columns are read in blocks, too.
+    """
     if block is not None:
         size = _count(block, "block")
         if method == "bounded-me" and size != 1:
             raise ValueError(f"method='bounded-me' pulls single coordinates, got block={size}")
         return min(size, int(data.shape[1]))
-    if method == "bounded-me" or is_coordinate_major(data):
+    if method == "bounded-me":
         return 1
+    if is_coordinate_major(data):
+        return min(COLUMNS_FOR_NORMS, int(data.shape[1])) if only_norms else 1
     return min(CACHE_LINE // data.itemsize, int(data.shape[1]))
 
 

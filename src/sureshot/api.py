@@ -86,7 +86,7 @@ def top_k(
         Threads to use; all by default. The result never depends on it.
     block
         Consecutive coordinates that are read together. By default one where the columns of `data`
-        are contiguous, else a cache line. For experiments.
+        are contiguous (16 if nothing but norms is known), else a cache line. For experiments.
     progress
         Called with a `RoundInfo` after each round.
 
