@@ -169,3 +169,20 @@ def test_data_that_changed_after_its_scan_stops_the_search(data: Array, query: A
 def test_bounds_that_make_no_sense(bounds: Any, message: str, data: Array) -> None:
     with pytest.raises(ValueError, match=message):
         sureshot.top_k(data, data[0], 3, bounds=bounds)
+
+
+def test_only_a_complete_proof_is_called_unconditional(data: Array, query: Array) -> None:
+    limits = (float(data.min()), float(data.max()))
+    scan = sureshot.scan(data)
+    proved = sureshot.top_k(data, query, 5, bounds=scan, rng=0).certificate
+    assert not proved.exact
+    assert proved.unconditional
+    estimated = sureshot.top_k(data, query, 5, rng=0).certificate
+    assert estimated.exact or not estimated.unconditional
+    published = sureshot.top_k(
+        data, query, 5, bounds=limits, method="bounded-me", epsilon=3e6, rng=0
+    ).certificate
+    assert not published.exact
+    assert not published.unconditional
+    assert "as published" in published.assumption
+    assert "unconditional" not in published.assumption

@@ -68,7 +68,7 @@ def best_arms_problem(request: ArmsRequest) -> Problem:
             weight=np.full(n_rewards, half_width + intervals.ROUNDING * magnitude),
             limit=np.ones(n_arms),
         ),
-        assumption="every reward lies within the given bounds, which is checked as it is met",
+        assumption="unconditional as long as every reward lies within the given bounds",
         budget=_numbers(request.budget, n_arms * n_rewards),
         deadline=_deadline(request.budget_seconds),
         cheap_pulls=False,

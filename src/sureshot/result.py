@@ -28,7 +28,8 @@ class Certificate:
     exact
         True if the score of every arm was known exactly, so that no probability is involved.
     unconditional
-        True unless the guarantee rests on a limit that was estimated from the data.
+        True if the guarantee is proved in ``docs/theory.md`` and rests on nothing estimated from the
+        data.
     scores
         ``"exact"`` if the returned scores are exact up to rounding, ``"estimate"`` if not.
     assumption

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from sureshot._types import Ints
     from sureshot.search.problem import Problem, Tally
 
-CAVEAT = " (BoundedME's theorem as published; docs/theory.md names two gaps in its proof)"
+# Not called unconditional: that word is for theorems whose proof is complete.
+AS_PUBLISHED = "BoundedME's theorem as published (docs/theory.md names two gaps in its proof)"
 
 
 def search(
@@ -61,7 +62,7 @@ def search(
     for this in rounds:
         # Only the set of coordinates matters here, so it is read in address order.
         coordinates = np.sort(order[pulls : this.pulls])
-        found = checked_totals(problem, alive, coordinates, float(intervals.limit.max()))
+        found = checked_totals(problem, alive, coordinates, intervals.limit[alive])
         sums += (found.high - intervals.centre[coordinates].sum()) + found.low
         tally.numbers_read += len(alive) * len(coordinates)
         pulls = this.pulls
@@ -84,7 +85,7 @@ def search(
         delta=problem.delta,
         exact=False,
         scores="exact" if scores_known else "estimate",
-        unconditional=True,
-        assumption=problem.assumption + CAVEAT,
+        unconditional=False,
+        assumption=AS_PUBLISHED + problem.assumption.removeprefix("unconditional"),
     )
     return Answer(alive, estimates, certificate)

@@ -9,15 +9,18 @@ import numpy as np
 from sureshot.errors import BoundsError
 
 if TYPE_CHECKING:
-    from sureshot._types import Ints
+    from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem
     from sureshot.sources.base import Totals
 
 
 def checked_totals(
-    problem: Problem, positions: Ints, blocks: Ints, limit: float, *, squares: bool = False
+    problem: Problem, positions: Ints, blocks: Ints, limit: Floats, *, squares: bool = False
 ) -> Totals:
-    """Return the totals of some arms over some blocks, each block sum within centre ± limit w."""
+    """Return the totals of some arms over some blocks, each block sum within centre ± limit w.
+
+    `limit` has one entry per arm.
+    """
     intervals = problem.intervals
     found = problem.source.totals(
         problem.arms[positions],
@@ -26,10 +29,10 @@ def checked_totals(
         intervals.weight[blocks],
         squares=squares,
     )
-    if (found.largest > limit).any():
-        refuse_rewards(
-            problem, int(positions[int(np.argmax(found.largest > limit))]), blocks, limit
-        )
+    outside = found.largest > limit
+    if outside.any():
+        at = int(np.argmax(outside))
+        refuse_rewards(problem, int(positions[at]), blocks, float(limit[at]))
     return found
 
 

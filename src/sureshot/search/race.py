@@ -296,11 +296,11 @@ class Race:
         constant = float(intervals.centre[intervals.weight == 0].sum())
         norms = intervals.square_limit is not None
         checked = intervals.two_sided and not norms and not intervals.estimated
-        limit = float(self.evidence.limit.max()) if checked else math.inf
+        limit = self.evidence.limit if checked else np.full(len(problem.arms), np.inf)
         for front in np.unique(self.fronts[positions]):
             group = positions[self.fronts[positions] == front]
             blocks = self.order.undrawn(int(front))
-            found = checked_totals(problem, group, blocks, limit, squares=norms)
+            found = checked_totals(problem, group, blocks, limit[group], squares=norms)
             if found.squares is not None:
                 self._check_squares(group, found.squares)
             if intervals.estimated:
