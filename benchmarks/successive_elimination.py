@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot._native import Team
 from sureshot.search.order import uniform_order
 from sureshot.search.problem import largest
 from sureshot.sources.dense import DenseSource
@@ -124,7 +125,7 @@ def search(
     rng
         Draws the uniform order, one for all arms.
     """
-    source = DenseSource(data, np.ascontiguousarray(query, np.float64), "ip", block, threads)
+    source = DenseSource(data, np.ascontiguousarray(query, np.float64), "ip", block, Team(threads))
     known = intervals.from_values(
         "ip", source.query, np.array(low), np.array(high), block, source.n_arms
     )

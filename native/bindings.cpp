@@ -8,10 +8,9 @@
 
 #include <optional>
 
-#include "block_sums.hpp"
-#include "cpu.hpp"
-#include "row_scores.hpp"
-#include "scan.hpp"
+#include "isa.hpp"
+#include "matrix.hpp"
+#include "team.hpp"
 #include "wealth.hpp"
 
 namespace nb = nanobind;
@@ -61,17 +60,26 @@ NB_MODULE(_native, m) {
         .value("SQUARED_EUCLIDEAN", Metric::squared_euclidean)
         .value("L1", Metric::l1);
 
+    nb::class_<Team>(m, "Team", "Threads that work together; they end with it.")
+        .def(nb::init<int>(), "threads"_a);
+
     m.def(
         "block_sums",
         [](const Data& data, Metric metric, const Reals& query, const Ids& arms, const Ids& blocks,
-           std::int64_t block, int threads, const TableOut& sums,
+           std::int64_t block, Team& team, const TableOut& sums,
            const std::optional<TableOut>& squares) {
             const nb::gil_scoped_release release;
-            block_sums(matrix_of(data), metric, query.data(), arms_of(arms), blocks_of(blocks, block),
-                       threads, sums.data(), squares ? squares->data() : nullptr);
+            const Matrix matrix = matrix_of(data);
+            const Arms all = arms_of(arms);
+            const Blocks wanted = blocks_of(blocks, block);
+            team.run(all.count, wanted.count * wanted.size, [&](auto begin, auto end) noexcept {
+                kernels().block_sums(matrix, metric, query.data(), {all.ids + begin, end - begin},
+                                     wanted, sums.data() + begin, all.count,
+                                     squares ? squares->data() + begin : nullptr);
+            });
         },
         "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
-        "blocks"_a.noconvert(), "block"_a, "threads"_a, "sums"_a.noconvert(),
+        "blocks"_a.noconvert(), "block"_a, "team"_a, "sums"_a.noconvert(),
         "squares"_a.noconvert() = nb::none(),
         "Fill sums (blocks, arms) with the sum of each arm's rewards over each block, and squares "
         "with that of its squared values.");
@@ -79,17 +87,23 @@ NB_MODULE(_native, m) {
     m.def(
         "totals",
         [](const Data& data, Metric metric, const Reals& query, const Ids& arms, const Ids& blocks,
-           std::int64_t block, const Reals& centre, const Reals& weight, int threads,
+           std::int64_t block, const Reals& centre, const Reals& weight, Team& team,
            const RealsOut& high, const RealsOut& low, const RealsOut& largest,
            const std::optional<RealsOut>& squares) {
             const nb::gil_scoped_release release;
-            totals(matrix_of(data), metric, query.data(), arms_of(arms), blocks_of(blocks, block),
-                   centre.data(), weight.data(), threads,
-                   {high.data(), low.data(), largest.data(), squares ? squares->data() : nullptr});
+            const Matrix matrix = matrix_of(data);
+            const Arms all = arms_of(arms);
+            const Blocks wanted = blocks_of(blocks, block);
+            team.run(all.count, wanted.count * wanted.size, [&](auto begin, auto end) noexcept {
+                kernels().totals(matrix, metric, query.data(), {all.ids + begin, end - begin}, wanted,
+                                 centre.data(), weight.data(),
+                                 {high.data() + begin, low.data() + begin, largest.data() + begin,
+                                  squares ? squares->data() + begin : nullptr});
+            });
         },
         "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
         "blocks"_a.noconvert(), "block"_a, "centre"_a.noconvert(), "weight"_a.noconvert(),
-        "threads"_a, "high"_a.noconvert(), "low"_a.noconvert(), "largest"_a.noconvert(),
+        "team"_a, "high"_a.noconvert(), "low"_a.noconvert(), "largest"_a.noconvert(),
         "squares"_a.noconvert() = nb::none(),
         "Fill high + low (arms,) with the sums over all blocks, and largest with the largest "
         "|sum - centre| / weight of a block.");
@@ -98,31 +112,40 @@ NB_MODULE(_native, m) {
         "column_sums",
         [](const Table& table, const RealsOut& high, const RealsOut& low) {
             const nb::gil_scoped_release release;
-            column_sums(table.data(), static_cast<std::int64_t>(table.shape(0)),
-                        static_cast<std::int64_t>(table.shape(1)), high.data(), low.data());
+            kernels().column_sums(table.data(), static_cast<std::int64_t>(table.shape(0)),
+                                  static_cast<std::int64_t>(table.shape(1)), high.data(),
+                                  low.data());
         },
         "table"_a.noconvert(), "high"_a.noconvert(), "low"_a.noconvert(),
         "Fill high + low (columns,) with the sum of each column.");
 
     m.def(
         "row_scores",
-        [](const Data& data, Metric metric, const Reals& query, const Ids& arms, int threads,
+        [](const Data& data, Metric metric, const Reals& query, const Ids& arms, Team& team,
            const RealsOut& scores) {
             const nb::gil_scoped_release release;
-            row_scores(matrix_of(data), metric, query.data(), arms_of(arms), threads, scores.data());
+            const Matrix matrix = matrix_of(data);
+            const Arms all = arms_of(arms);
+            team.run(all.count, matrix.n_columns, [&](auto begin, auto end) noexcept {
+                kernels().row_scores(matrix, metric, query.data(), {all.ids + begin, end - begin},
+                                     scores.data() + begin);
+            });
         },
-        "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(), "threads"_a,
+        "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
         "scores"_a.noconvert(), "Fill scores (arms,) with the sum of all rewards of each arm.");
 
     m.def(
         "scan_rows",
-        [](const Data& data, const Reals& middle, const Reals& unit, int threads,
+        [](const Data& data, const Reals& middle, const Reals& unit, Team& team,
            const RealsOut& reach, const RealsOut& squares) {
             const nb::gil_scoped_release release;
-            scan_rows(matrix_of(data), middle.data(), unit.data(), threads, reach.data(),
-                      squares.data());
+            const Matrix matrix = matrix_of(data);
+            team.run(matrix.n_rows, matrix.n_columns, [&](auto begin, auto end) noexcept {
+                kernels().scan_rows(matrix, middle.data(), unit.data(), begin, end, reach.data(),
+                                    squares.data());
+            });
         },
-        "data"_a.noconvert(), "middle"_a.noconvert(), "unit"_a.noconvert(), "threads"_a,
+        "data"_a.noconvert(), "middle"_a.noconvert(), "unit"_a.noconvert(), "team"_a,
         "reach"_a.noconvert(), "squares"_a.noconvert(),
         "Fill reach (rows,) with the largest |value - middle| * unit and squares with the squared "
         "norm of each row.");
@@ -132,7 +155,7 @@ NB_MODULE(_native, m) {
         [](const Table& sums, const std::optional<Table>& squares, const Reals& centre,
            const Reals& weight, const Reals& left, const Reals& guess, const Reals& scale,
            const Reals& limit, double base, double sign, double floor, std::int64_t first_bet,
-           const Reals& theta, int threads, const RealsOut& peaks) {
+           const Reals& theta, Team& team, const RealsOut& peaks) {
             const nb::gil_scoped_release release;
             const Bets bets{static_cast<std::int64_t>(sums.shape(0)),
                             static_cast<std::int64_t>(sums.shape(1)),
@@ -148,15 +171,19 @@ NB_MODULE(_native, m) {
                             sign,
                             floor,
                             first_bet};
-            peak_wealth(bets, theta.data(), threads, peaks.data());
+            peak_wealth(bets, theta.data(), team, peaks.data());
         },
         "sums"_a.noconvert(), "squares"_a.noconvert().none(), "centre"_a.noconvert(),
         "weight"_a.noconvert(), "left"_a.noconvert(), "guess"_a.noconvert(), "scale"_a.noconvert(),
         "limit"_a.noconvert(), "base"_a, "sign"_a, "floor"_a, "first_bet"_a, "theta"_a.noconvert(),
-        "threads"_a, "peaks"_a.noconvert(),
+        "team"_a, "peaks"_a.noconvert(),
         "Fill peaks (arms,) with the largest wealth each arm ever reached if its sum were theta.");
 
-    m.def("cpu_features", &cpu_features, "Instruction sets of this processor, by name.");
+    m.def("instruction_sets", &instruction_sets,
+          "What the kernels were compiled for and this processor has, best first.");
+    m.def("instruction_set", &instruction_set, "The one in use.");
+    m.def("use_instruction_set", &use_instruction_set, "name"_a,
+          "Use another one from now on, in the whole process: for tests. Results do not change.");
 }
 
 }  // namespace

@@ -1,20 +1,17 @@
-#include "block_sums.hpp"
-
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <vector>
 
-#include "threads.hpp"
+#include "kernels.hpp"
+#include "rewards.hpp"
 
-namespace sureshot {
+namespace sureshot::SURESHOT_ISA {
 namespace {
 
 // Arms that one pass over coordinate-major data handles together: their sums stay in cache.
 constexpr std::int64_t arms_per_tile = 1024;
 
 bool coordinate_major(const Matrix& matrix) {
-    return std::abs(matrix.row_stride) < std::abs(matrix.column_stride);
+    const std::int64_t rows = matrix.row_stride, columns = matrix.column_stride;
+    return (rows < 0 ? -rows : rows) < (columns < 0 ? -columns : columns);
 }
 
 struct Range {
@@ -24,12 +21,16 @@ struct Range {
 
 Range coordinates_of(const Matrix& matrix, const Blocks& blocks, std::int64_t position) {
     const std::int64_t begin = blocks.ids[position] * blocks.size;
-    return {begin, std::min(begin + blocks.size, matrix.n_columns)};
+    return {begin, smaller(begin + blocks.size, matrix.n_columns)};
 }
 
 template <class Value>
 const Value* row_of(const Matrix& matrix, std::int64_t row) {
     return static_cast<const Value*>(matrix.data) + row * matrix.row_stride;
+}
+
+void fill(double* values, std::int64_t count, double value) {
+    for (std::int64_t at = 0; at < count; ++at) values[at] = value;
 }
 
 struct BlockSum {
@@ -48,29 +49,29 @@ BlockSum sum_of_block(const Matrix& matrix, const Value* row, const double* quer
     return sum;
 }
 
-// One block of the arms [begin, end), column by column.
+// One block of the arms, column by column.
 template <class Value, class Reward, bool with_squares>
-void sum_columns(const Matrix& matrix, const double* query, Arms arms, Range range,
-                 std::int64_t begin, std::int64_t end, double* sums, double* squares) {
-    const bool neighbours = contiguous(matrix, arms.ids + begin, end - begin);
-    std::fill(sums, sums + (end - begin), 0.0);
-    if constexpr (with_squares) std::fill(squares, squares + (end - begin), 0.0);
+void sum_columns(const Matrix& matrix, const double* query, Arms arms, Range range, double* sums,
+                 double* squares) {
+    const bool neighbours = contiguous(matrix, arms);
+    fill(sums, arms.count, 0.0);
+    if constexpr (with_squares) fill(squares, arms.count, 0.0);
     for (std::int64_t j = range.begin; j < range.end; ++j) {
         const Value* column = static_cast<const Value*>(matrix.data) + j * matrix.column_stride;
         const double query_value = query[j];
         if (neighbours) {
-            const Value* values = column + arms.ids[begin];
-            for (std::int64_t at = 0; at < end - begin; ++at) {
+            const Value* values = column + arms.ids[0];
+            for (std::int64_t at = 0; at < arms.count; ++at) {
                 const double value = static_cast<double>(values[at]);
                 sums[at] += Reward::reward(value, query_value);
                 if constexpr (with_squares) squares[at] += value * value;
             }
             continue;
         }
-        for (std::int64_t arm = begin; arm < end; ++arm) {
-            const double value = static_cast<double>(column[arms.ids[arm] * matrix.row_stride]);
-            sums[arm - begin] += Reward::reward(value, query_value);
-            if constexpr (with_squares) squares[arm - begin] += value * value;
+        for (std::int64_t at = 0; at < arms.count; ++at) {
+            const double value = static_cast<double>(column[arms.ids[at] * matrix.row_stride]);
+            sums[at] += Reward::reward(value, query_value);
+            if constexpr (with_squares) squares[at] += value * value;
         }
     }
 }
@@ -89,33 +90,31 @@ void keep_larger(double& largest, double value) {
 }
 
 template <class Value, class Reward, bool with_squares>
-void sums_of_arms(const Matrix& matrix, const double* query, Arms arms, Blocks blocks,
-                  std::int64_t begin, std::int64_t end, double* sums, double* squares) {
+void sums_of_arms(const Matrix& matrix, const double* query, Arms arms, Blocks blocks, double* sums,
+                  std::int64_t stride, double* squares) {
     if (coordinate_major(matrix)) {
         for (std::int64_t b = 0; b < blocks.count; ++b) {
-            const std::int64_t at = b * arms.count + begin;
-            sum_columns<Value, Reward, with_squares>(matrix, query, arms,
-                                                     coordinates_of(matrix, blocks, b), begin, end,
-                                                     sums + at, with_squares ? squares + at : nullptr);
+            sum_columns<Value, Reward, with_squares>(
+                matrix, query, arms, coordinates_of(matrix, blocks, b), sums + b * stride,
+                with_squares ? squares + b * stride : nullptr);
         }
         return;
     }
-    for (std::int64_t arm = begin; arm < end; ++arm) {
+    for (std::int64_t arm = 0; arm < arms.count; ++arm) {
         const Value* row = row_of<Value>(matrix, arms.ids[arm]);
         for (std::int64_t b = 0; b < blocks.count; ++b) {
             const BlockSum sum = sum_of_block<Value, Reward, with_squares>(
                 matrix, row, query, coordinates_of(matrix, blocks, b));
-            sums[b * arms.count + arm] = sum.rewards;
-            if constexpr (with_squares) squares[b * arms.count + arm] = sum.squares;
+            sums[b * stride + arm] = sum.rewards;
+            if constexpr (with_squares) squares[b * stride + arm] = sum.squares;
         }
     }
 }
 
 template <class Value, class Reward, bool with_squares>
 void totals_by_row(const Matrix& matrix, const double* query, Arms arms, Blocks blocks,
-                   const double* centre, const double* weight, std::int64_t begin,
-                   std::int64_t end, Totals out) {
-    for (std::int64_t arm = begin; arm < end; ++arm) {
+                   const double* centre, const double* weight, Totals out) {
+    for (std::int64_t arm = 0; arm < arms.count; ++arm) {
         const Value* row = row_of<Value>(matrix, arms.ids[arm]);
         double high = 0.0, low = 0.0, largest = 0.0, squares = 0.0;
         for (std::int64_t b = 0; b < blocks.count; ++b) {
@@ -134,74 +133,66 @@ void totals_by_row(const Matrix& matrix, const double* query, Arms arms, Blocks 
 
 template <class Value, class Reward, bool with_squares>
 void totals_by_column(const Matrix& matrix, const double* query, Arms arms, Blocks blocks,
-                      const double* centre, const double* weight, std::int64_t begin,
-                      std::int64_t end, Totals out) {
-    std::vector<double> sums(arms_per_tile);
-    std::vector<double> squares(arms_per_tile);
-    for (std::int64_t tile = begin; tile < end; tile += arms_per_tile) {
-        const std::int64_t tile_end = std::min(tile + arms_per_tile, end);
-        std::fill(out.high + tile, out.high + tile_end, 0.0);
-        std::fill(out.low + tile, out.low + tile_end, 0.0);
-        std::fill(out.largest + tile, out.largest + tile_end, 0.0);
-        if constexpr (with_squares) std::fill(out.squares + tile, out.squares + tile_end, 0.0);
+                      const double* centre, const double* weight, Totals out) {
+    double sums[arms_per_tile];
+    double squares[arms_per_tile];
+    for (std::int64_t tile = 0; tile < arms.count; tile += arms_per_tile) {
+        const std::int64_t count = smaller(arms_per_tile, arms.count - tile);
+        fill(out.high + tile, count, 0.0);
+        fill(out.low + tile, count, 0.0);
+        fill(out.largest + tile, count, 0.0);
+        if constexpr (with_squares) fill(out.squares + tile, count, 0.0);
         for (std::int64_t b = 0; b < blocks.count; ++b) {
-            sum_columns<Value, Reward, with_squares>(matrix, query, arms,
-                                                     coordinates_of(matrix, blocks, b), tile,
-                                                     tile_end, sums.data(), squares.data());
+            sum_columns<Value, Reward, with_squares>(matrix, query, {arms.ids + tile, count},
+                                                     coordinates_of(matrix, blocks, b), sums, squares);
             const double unit = 1.0 / weight[b];
-            for (std::int64_t arm = tile; arm < tile_end; ++arm) {
-                add_exactly(out.high[arm], out.low[arm], sums[arm - tile]);
-                keep_larger(out.largest[arm], std::fabs(sums[arm - tile] - centre[b]) * unit);
-                if constexpr (with_squares) out.squares[arm] += squares[arm - tile];
+            for (std::int64_t at = 0; at < count; ++at) {
+                const std::int64_t arm = tile + at;
+                add_exactly(out.high[arm], out.low[arm], sums[at]);
+                keep_larger(out.largest[arm], std::fabs(sums[at] - centre[b]) * unit);
+                if constexpr (with_squares) out.squares[arm] += squares[at];
             }
         }
     }
 }
 
-// Calls f.template operator()<true or false>() by whether squares are wanted.
-template <class F>
-void with_or_without(bool squares, F&& f) {
-    if (squares) return f.template operator()<true>();
-    return f.template operator()<false>();
-}
-
 }  // namespace
 
 void block_sums(const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
-                int threads, double* sums, double* squares) {
-    const std::int64_t cost = blocks.count * blocks.size;
+                double* sums, std::int64_t stride, double* squares) noexcept {
     with_types(matrix.element, metric, [&]<class Value, class Reward>() {
-        with_or_without(squares != nullptr, [&]<bool with_squares>() {
-            parallel_for(arms.count, cost, threads, [&](std::int64_t begin, std::int64_t end) {
-                sums_of_arms<Value, Reward, with_squares>(matrix, query, arms, blocks, begin, end,
-                                                          sums, squares);
-            });
-        });
+        if (squares != nullptr) {
+            sums_of_arms<Value, Reward, true>(matrix, query, arms, blocks, sums, stride, squares);
+        } else {
+            sums_of_arms<Value, Reward, false>(matrix, query, arms, blocks, sums, stride, nullptr);
+        }
     });
 }
 
 void totals(const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
-            const double* centre, const double* weight, int threads, Totals out) {
-    const std::int64_t cost = blocks.count * blocks.size;
+            const double* centre, const double* weight, Totals out) noexcept {
     with_types(matrix.element, metric, [&]<class Value, class Reward>() {
-        with_or_without(out.squares != nullptr, [&]<bool with_squares>() {
-            parallel_for(arms.count, cost, threads, [&](std::int64_t begin, std::int64_t end) {
-                if (coordinate_major(matrix)) {
-                    totals_by_column<Value, Reward, with_squares>(
-                        matrix, query, arms, blocks, centre, weight, begin, end, out);
-                } else {
-                    totals_by_row<Value, Reward, with_squares>(matrix, query, arms, blocks, centre,
-                                                               weight, begin, end, out);
-                }
-            });
-        });
+        const auto found = [&]<bool with_squares>() {
+            if (coordinate_major(matrix)) {
+                totals_by_column<Value, Reward, with_squares>(matrix, query, arms, blocks, centre,
+                                                              weight, out);
+            } else {
+                totals_by_row<Value, Reward, with_squares>(matrix, query, arms, blocks, centre, weight,
+                                                           out);
+            }
+        };
+        if (out.squares != nullptr) {
+            found.template operator()<true>();
+        } else {
+            found.template operator()<false>();
+        }
     });
 }
 
 void column_sums(const double* table, std::int64_t rows, std::int64_t columns, double* high,
-                 double* low) {
-    std::fill(high, high + columns, 0.0);
-    std::fill(low, low + columns, 0.0);
+                 double* low) noexcept {
+    fill(high, columns, 0.0);
+    fill(low, columns, 0.0);
     for (std::int64_t row = 0; row < rows; ++row) {
         for (std::int64_t column = 0; column < columns; ++column) {
             add_exactly(high[column], low[column], table[row * columns + column]);
@@ -209,4 +200,4 @@ void column_sums(const double* table, std::int64_t rows, std::int64_t columns, d
     }
 }
 
-}  // namespace sureshot
+}  // namespace sureshot::SURESHOT_ISA

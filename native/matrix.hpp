@@ -1,4 +1,4 @@
-// The data matrix as the kernels see it: somebody else's memory, any strides, never copied.
+// What kernels are asked about. The data matrix is somebody else's memory, any strides, never copied.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,8 @@
 namespace sureshot {
 
 enum class Element { float32, float64, int8, uint8, int16, boolean };
+
+enum class Metric { inner_product, squared_euclidean, l1 };
 
 struct Matrix {
     const void* data;
@@ -28,14 +30,14 @@ struct Arms {
     std::int64_t count;
 };
 
-// Whether the given arms are neighbours in memory at every coordinate: then a loop over them is one
-// over contiguous values, which the compiler turns into vectors.
-inline bool contiguous(const Matrix& matrix, const std::int64_t* arms, std::int64_t count) {
-    if (matrix.row_stride != 1) return false;
-    for (std::int64_t at = 1; at < count; ++at) {
-        if (arms[at] != arms[at - 1] + 1) return false;
-    }
-    return count > 0;
-}
+// What totals fill, one entry per arm. high + low is the total in twice the precision of double: it
+// does not depend on the order or the grouping of the blocks, so equal rows have equal totals. squares
+// may be null.
+struct Totals {
+    double* high;
+    double* low;
+    double* largest;  // the largest |sum - centre| / weight over the blocks; NaN where one was NaN
+    double* squares;  // the sum of the squared data values
+};
 
 }  // namespace sureshot

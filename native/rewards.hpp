@@ -1,14 +1,12 @@
-// One reward f(i, j): what a data value and a query value add to the score of an arm.
+// One reward f(i, j): what a data value and a query value add to the score of an arm. For kernels: one
+// copy for each instruction set.
 #pragma once
 
 #include <cmath>
-#include <utility>
 
 #include "matrix.hpp"
 
-namespace sureshot {
-
-enum class Metric { inner_product, squared_euclidean, l1 };
+namespace sureshot::SURESHOT_ISA {
 
 struct InnerProduct {
     static double reward(double value, double query) { return value * query; }
@@ -46,4 +44,16 @@ void with_types(Element element, Metric metric, F&& f) {
     }
 }
 
-}  // namespace sureshot
+inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+// Whether the given arms are neighbours in memory at every coordinate: then a loop over them is one
+// over contiguous values, which the compiler turns into vectors.
+inline bool contiguous(const Matrix& matrix, Arms arms) {
+    if (matrix.row_stride != 1) return false;
+    for (std::int64_t at = 1; at < arms.count; ++at) {
+        if (arms.ids[at] != arms.ids[at - 1] + 1) return false;
+    }
+    return arms.count > 0;
+}
+
+}  // namespace sureshot::SURESHOT_ISA

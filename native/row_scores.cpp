@@ -1,13 +1,7 @@
-#include "row_scores.hpp"
+#include "kernels.hpp"
+#include "rewards.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <numeric>
-#include <vector>
-
-#include "threads.hpp"
-
-namespace sureshot {
+namespace sureshot::SURESHOT_ISA {
 namespace {
 
 // A row is summed in this many interleaved partial sums, so that the compiler can use vectors
@@ -40,7 +34,9 @@ void contiguous_rows(const Matrix& matrix, const double* query, const std::int64
         for (std::int64_t j = whole; j < matrix.n_columns; ++j) {
             sums[r][j - whole] += Reward::reward(static_cast<double>(rows[r][j]), query[j]);
         }
-        scores[r] = std::accumulate(sums[r], sums[r] + lanes, 0.0);
+        double score = 0.0;
+        for (const double sum : sums[r]) score += sum;
+        scores[r] = score;
     }
 }
 
@@ -48,12 +44,12 @@ void contiguous_rows(const Matrix& matrix, const double* query, const std::int64
 template <class Value, class Reward>
 void strided_rows(const Matrix& matrix, const double* query, const std::int64_t* ids,
                   std::int64_t n_rows, double* scores) {
-    std::vector<double> sums(lanes * n_rows, 0.0);
-    const bool neighbours = contiguous(matrix, ids, n_rows);
+    double sums[lanes * rows_per_tile] = {};
+    const bool neighbours = contiguous(matrix, {ids, n_rows});
     for (std::int64_t j = 0; j < matrix.n_columns; ++j) {
         const Value* column = static_cast<const Value*>(matrix.data) + j * matrix.column_stride;
         const double query_value = query[j];
-        double* sum = sums.data() + (j % lanes) * n_rows;
+        double* sum = sums + (j % lanes) * n_rows;
         if (neighbours) {
             const Value* values = column + ids[0];
             for (std::int64_t r = 0; r < n_rows; ++r) {
@@ -75,27 +71,24 @@ void strided_rows(const Matrix& matrix, const double* query, const std::int64_t*
 
 }  // namespace
 
-void row_scores(const Matrix& matrix, Metric metric, const double* query, Arms arms, int threads,
-                double* scores) {
+void row_scores(const Matrix& matrix, Metric metric, const double* query, Arms arms,
+                double* scores) noexcept {
     with_types(matrix.element, metric, [&]<class Value, class Reward>() {
-        parallel_for(arms.count, matrix.n_columns, threads, [&](std::int64_t begin, std::int64_t end) {
-            std::int64_t arm = begin;
-            if (matrix.column_stride != 1) {
-                for (; arm < end; arm += rows_per_tile) {
-                    strided_rows<Value, Reward>(matrix, query, arms.ids + arm,
-                                                std::min(rows_per_tile, end - arm), scores + arm);
-                }
-                return;
+        std::int64_t arm = 0;
+        if (matrix.column_stride != 1) {
+            for (; arm < arms.count; arm += rows_per_tile) {
+                strided_rows<Value, Reward>(matrix, query, arms.ids + arm,
+                                            smaller(rows_per_tile, arms.count - arm), scores + arm);
             }
-            for (; arm + rows_together <= end; arm += rows_together) {
-                contiguous_rows<Value, Reward, rows_together>(matrix, query, arms.ids + arm,
-                                                              scores + arm);
-            }
-            for (; arm < end; ++arm) {
-                contiguous_rows<Value, Reward, 1>(matrix, query, arms.ids + arm, scores + arm);
-            }
-        });
+            return;
+        }
+        for (; arm + rows_together <= arms.count; arm += rows_together) {
+            contiguous_rows<Value, Reward, rows_together>(matrix, query, arms.ids + arm, scores + arm);
+        }
+        for (; arm < arms.count; ++arm) {
+            contiguous_rows<Value, Reward, 1>(matrix, query, arms.ids + arm, scores + arm);
+        }
     });
 }
 
-}  // namespace sureshot
+}  // namespace sureshot::SURESHOT_ISA

@@ -1,12 +1,9 @@
-#include "scan.hpp"
-
-#include <algorithm>
 #include <cmath>
 
+#include "kernels.hpp"
 #include "rewards.hpp"
-#include "threads.hpp"
 
-namespace sureshot {
+namespace sureshot::SURESHOT_ISA {
 namespace {
 
 constexpr std::int64_t lanes = 16;
@@ -35,7 +32,8 @@ void scan_contiguous(const Matrix& matrix, const double* middle, const double* u
         keep_larger(largest[j - whole], std::fabs(value - middle[j]) * unit[j]);
         sums[j - whole] += value * value;
     }
-    reach[row] = *std::max_element(largest, largest + lanes);
+    reach[row] = 0.0;
+    for (const double value : largest) keep_larger(reach[row], value);
     squares[row] = 0.0;
     for (const double sum : sums) squares[row] += sum;
 }
@@ -43,8 +41,7 @@ void scan_contiguous(const Matrix& matrix, const double* middle, const double* u
 template <class Value>
 void scan_strided(const Matrix& matrix, const double* middle, const double* unit,
                   std::int64_t begin, std::int64_t end, double* reach, double* squares) {
-    std::fill(reach + begin, reach + end, 0.0);
-    std::fill(squares + begin, squares + end, 0.0);
+    for (std::int64_t row = begin; row < end; ++row) reach[row] = squares[row] = 0.0;
     for (std::int64_t j = 0; j < matrix.n_columns; ++j) {
         const Value* column = static_cast<const Value*>(matrix.data) + j * matrix.column_stride;
         const double middle_value = middle[j];
@@ -68,22 +65,20 @@ void scan_strided(const Matrix& matrix, const double* middle, const double* unit
 
 }  // namespace
 
-void scan_rows(const Matrix& matrix, const double* middle, const double* unit, int threads,
-               double* reach, double* squares) {
+void scan_rows(const Matrix& matrix, const double* middle, const double* unit, std::int64_t begin,
+               std::int64_t end, double* reach, double* squares) noexcept {
     with_types(matrix.element, Metric::inner_product, [&]<class Value, class Reward>() {
-        parallel_for(matrix.n_rows, matrix.n_columns, threads, [&](std::int64_t begin, std::int64_t end) {
-            if (matrix.column_stride == 1) {
-                for (std::int64_t row = begin; row < end; ++row) {
-                    scan_contiguous<Value>(matrix, middle, unit, row, reach, squares);
-                }
-                return;
+        if (matrix.column_stride == 1) {
+            for (std::int64_t row = begin; row < end; ++row) {
+                scan_contiguous<Value>(matrix, middle, unit, row, reach, squares);
             }
-            for (std::int64_t tile = begin; tile < end; tile += rows_per_tile) {
-                scan_strided<Value>(matrix, middle, unit, tile, std::min(tile + rows_per_tile, end),
-                                    reach, squares);
-            }
-        });
+            return;
+        }
+        for (std::int64_t tile = begin; tile < end; tile += rows_per_tile) {
+            scan_strided<Value>(matrix, middle, unit, tile, smaller(tile + rows_per_tile, end), reach,
+                                squares);
+        }
     });
 }
 
-}  // namespace sureshot
+}  // namespace sureshot::SURESHOT_ISA

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "threads.hpp"
-
 // One copy of the loops for each instruction set, chosen when the library is loaded. No operation is
 // fused or reordered, so all of them give the same bits.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__)
@@ -143,9 +141,9 @@ SURESHOT_CLONES void norm_tile(const Bets& bets, const double* theta, std::int64
 
 }  // namespace
 
-void peak_wealth(const Bets& bets, const double* theta, int threads, double* peaks) {
+void peak_wealth(const Bets& bets, const double* theta, Team& team, double* peaks) {
     // A step of one arm costs about as much as reading 8 numbers.
-    parallel_for(bets.arms, 8 * bets.steps, threads, [&](std::int64_t begin, std::int64_t end) {
+    team.run(bets.arms, 8 * bets.steps, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t first = begin; first < end; first += arms_per_tile) {
             const std::int64_t count = std::min(arms_per_tile, end - first);
             Tile tile;

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "team.hpp"
+
 namespace sureshot {
 
 // What the bets are made of. Step arrays have one entry per step, arm arrays one per arm.
@@ -26,6 +28,6 @@ struct Bets {
 
 // peaks[arm]: the largest wealth ever reached if the sum of rewards were theta[arm], at least 1;
 // infinite if the sum is certainly below. Wealth is capped at 1e250, which is enough for any delta.
-void peak_wealth(const Bets& bets, const double* theta, int threads, double* peaks);
+void peak_wealth(const Bets& bets, const double* theta, Team& team, double* peaks);
 
 }  // namespace sureshot

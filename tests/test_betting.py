@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import sureshot
+from sureshot._native import Team
 from sureshot.search import ladder, policy
 from sureshot.search.problem import Problem, Tally
 from sureshot.search.race import ACTIVE, Race
@@ -216,7 +217,7 @@ def test_no_arm_skips_a_drawn_block() -> None:
         data[rng.integers(0, 60, 200), rng.integers(0, 2048, 200)] *= 30
         query = rng.standard_normal(2048)
         intervals = to_be_estimated(query, 1, 60)
-        source = DenseSource(np.asfortranarray(data), query, "ip", 1, 1)
+        source = DenseSource(np.asfortranarray(data), query, "ip", 1, Team(1))
         problem = Problem(source, np.arange(60), np.ones(60), 3, 0.0, 0.3, intervals, "none")
         race = Race(problem, rng, Tally(), policy.DEFAULT)
         while not race.over():
@@ -250,7 +251,7 @@ def test_stakes_wait_for_the_limit_also_under_a_budget() -> None:
     rng = np.random.default_rng(14)
     data, query = low_rank(rng, 100, 4096)
     intervals = to_be_estimated(query, 16, 100)
-    source = DenseSource(data, query, "ip", 16, 1)
+    source = DenseSource(data, query, "ip", 16, Team(1))
     problem = Problem(
         source, np.arange(100), np.ones(100), 3, 0.0, 0.1, intervals, "none", budget=50_000
     )

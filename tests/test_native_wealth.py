@@ -62,7 +62,7 @@ def test_native_peaks_are_the_reference(
             floor,
             5,
             theta,
-            threads,
+            _native.Team(threads),
             peaks,
         )
         assert (np.isinf(peaks) == np.isinf(expected)).all()
@@ -116,7 +116,7 @@ def test_wealth_that_was_nearly_lost_can_be_won_back() -> None:
         0.0,
         0,
         theta,
-        1,
+        _native.Team(1),
         peaks,
     )
     assert 0 < expected[0] < CAP

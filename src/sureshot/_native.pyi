@@ -2,6 +2,9 @@ from enum import Enum
 
 from sureshot._types import Array, Floats, Ints
 
+class Team:
+    def __init__(self, threads: int) -> None: ...
+
 class Metric(Enum):
     INNER_PRODUCT = 0
     SQUARED_EUCLIDEAN = 1
@@ -14,7 +17,7 @@ def block_sums(
     arms: Ints,
     blocks: Ints,
     block: int,
-    threads: int,
+    team: Team,
     sums: Floats,
     squares: Floats | None = None,
 ) -> None: ...
@@ -27,7 +30,7 @@ def totals(
     block: int,
     centre: Floats,
     weight: Floats,
-    threads: int,
+    team: Team,
     high: Floats,
     low: Floats,
     largest: Floats,
@@ -35,10 +38,10 @@ def totals(
 ) -> None: ...
 def column_sums(table: Floats, high: Floats, low: Floats) -> None: ...
 def row_scores(
-    data: Array, metric: Metric, query: Floats, arms: Ints, threads: int, scores: Floats
+    data: Array, metric: Metric, query: Floats, arms: Ints, team: Team, scores: Floats
 ) -> None: ...
 def scan_rows(
-    data: Array, middle: Floats, unit: Floats, threads: int, reach: Floats, squares: Floats
+    data: Array, middle: Floats, unit: Floats, team: Team, reach: Floats, squares: Floats
 ) -> None: ...
 def peak_wealth(
     sums: Floats,
@@ -54,7 +57,9 @@ def peak_wealth(
     floor: float,
     first_bet: int,
     theta: Floats,
-    threads: int,
+    team: Team,
     peaks: Floats,
 ) -> None: ...
-def cpu_features() -> list[str]: ...
+def instruction_sets() -> list[str]: ...
+def instruction_set() -> str: ...
+def use_instruction_set(name: str) -> None: ...

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot._native import Team
 from sureshot._validate_bounds import KnownBounds, kind, known_bounds, one_of, pair
 from sureshot.search.run import METHODS
 from sureshot.sources.dense import is_coordinate_major
@@ -56,7 +57,7 @@ class TopKRequest:
     budget_seconds: float | None
     arms: Ints
     seed: int
-    threads: int
+    team: Team
     block: int
     progress: Callable[[RoundInfo], object] | None
 
@@ -111,8 +112,8 @@ def top_k_request(
     arms = _arms(where, len(data), "data rows")
     if k > len(arms):
         raise ValueError(f"k must be at most the number of selected arms, {len(arms)}, got {k}")
-    threads = _threads(threads)
-    known = known_bounds(bounds, data, arms, threads)
+    team = _team(threads)
+    known = known_bounds(bounds, data, arms, team)
     if method == "bounded-me" and known.low is None and known.reach is None:
         message = (
             "method='bounded-me' needs bounds=(low, high) of the data values, or a scan; "
@@ -135,7 +136,7 @@ def top_k_request(
         budget_seconds=budget_seconds,
         arms=arms,
         seed=_seed(rng),
-        threads=threads,
+        team=team,
         block=_block(block, data, method, only_norms=only_norms),
         progress=_progress(progress),
     )
@@ -190,9 +191,9 @@ def best_arms_request(
     )
 
 
-def scan_request(data: Any, threads: Any) -> tuple[Array, int]:
+def scan_request(data: Any, threads: Any) -> tuple[Array, Team]:
     """Check the arguments of `scan`."""
-    return _data(data), _threads(threads)
+    return _data(data), _team(threads)
 
 
 def refuse_odd_norms(norms: Floats, arms: Ints, query_norm: float) -> None:
@@ -376,12 +377,13 @@ def _seed(rng: Any) -> int:
     return int(generator.integers(2**63))
 
 
-def _threads(threads: Any) -> int:
+def _team(threads: Any) -> Team:
+    """Return a team for this call alone; its threads start with the first job that is worth it."""
     if threads is not None:
-        return min(_count(threads, "threads"), MOST_THREADS)
+        return Team(min(_count(threads, "threads"), MOST_THREADS))
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        return Team(len(os.sched_getaffinity(0)))
+    return Team(os.cpu_count() or 1)
 
 
 def _progress(progress: Any) -> Callable[[RoundInfo], object] | None:

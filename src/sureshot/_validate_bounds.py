@@ -12,6 +12,7 @@ from sureshot.bounds import Bounds, scan_rows
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
 
 # "unit" and given norms are taken with this many roundings of the data's type in hand: rows that
@@ -33,7 +34,7 @@ class KnownBounds:
     numbers_read: int = 0  # by a scan made for this call
 
 
-def known_bounds(bounds: Any, data: Array, arms: Ints, threads: int) -> KnownBounds:
+def known_bounds(bounds: Any, data: Array, arms: Ints, team: Team) -> KnownBounds:
     """Return what `bounds` says of the searched arms; a scan asked for is made here."""
     if bounds is None:
         return _dtype_bounds(data.dtype)
@@ -45,7 +46,7 @@ def known_bounds(bounds: Any, data: Array, arms: Ints, threads: int) -> KnownBou
             words = "no row has a norm above 1"
             bounds = Bounds(norms=1.0)
         else:
-            bounds = scan_rows(data, threads)
+            bounds = scan_rows(data, team)
             numbers_read = data.size
     elif isinstance(bounds, (tuple, list)):
         low, high = pair(bounds)

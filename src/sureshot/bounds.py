@@ -13,6 +13,7 @@ from sureshot import _native
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from sureshot._native import Team
     from sureshot._types import Array, Floats
 
 # Rows from which a scan takes the scale of each coordinate.
@@ -85,7 +86,7 @@ class Bounds:
         return cls(**known)
 
 
-def scan_rows(data: Array, threads: int) -> Bounds:
+def scan_rows(data: Array, team: Team) -> Bounds:
     """Scan checked data: scales from a sample of rows, then one pass over everything."""
     step = max(1, len(data) // SAMPLE)
     sample = data[::step][:SAMPLE]
@@ -96,7 +97,7 @@ def scan_rows(data: Array, threads: int) -> Bounds:
     typical = float(np.sqrt(np.mean(scale**2)))
     scale = np.maximum(scale, SMALLEST_SCALE * typical) if typical > 0 else np.ones(len(scale))
     reach, squares = np.empty((2, len(data)))
-    _native.scan_rows(data, middle, 1 / scale, threads, reach, squares)
+    _native.scan_rows(data, middle, 1 / scale, team, reach, squares)
     if not np.isfinite(squares).all():
         row = int(np.argmax(~np.isfinite(squares)))
         raise ValueError(f"data row {row} holds values that are not finite or too large to square")

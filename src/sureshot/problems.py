@@ -46,7 +46,7 @@ def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None) -> 
         assumption=assumption,
         budget=_numbers(request.budget, len(request.arms) * source.n_coordinates),
         deadline=_deadline(request.budget_seconds),
-        threads=request.threads,
+        team=request.team,
         signs=(1.0, -1.0) if request.metric == "abs-ip" else (1.0,),
     )
 

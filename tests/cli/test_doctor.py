@@ -23,10 +23,12 @@ def test_doctor(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["python"] == platform.python_version()
     assert found["numpy"] == np.__version__
     assert found["threads"] >= 1
+    assert found["instruction_set"] == found["instruction_sets"][0]
     assert set(found["extras"]["cli"]) == {"click", "rich"}
     assert None not in found["extras"]["cli"].values()
     shown = invoke("doctor").output
     assert found["platform"] in shown
+    assert found["instruction_set"] in shown
     assert found["extras"]["cli"]["rich"] in shown
 
     extras = {"cli": {"click": "8.1"}, "report": {"matplotlib": None}}

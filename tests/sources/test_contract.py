@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sureshot import BoundsError
+from sureshot._native import Team
 from sureshot._validate import ELEMENT_TYPES
 from sureshot.sources.dense import REWARDS, DenseSource
 from sureshot.sources.function import FunctionSource
@@ -41,7 +42,7 @@ def source_of(
         return FunctionSource(
             lambda arms, js: table[np.ix_(arms, js)], n_arms, size, low=-1e18, high=1e18
         )
-    return DenseSource(LAYOUTS[kind](data, folder), query, reward, block, threads)
+    return DenseSource(LAYOUTS[kind](data, folder), query, reward, block, Team(threads))
 
 
 def table_of_blocks(table: Floats, block: int) -> Floats:

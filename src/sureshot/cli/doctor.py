@@ -18,13 +18,14 @@ EXTRA_REQUIREMENT = re.compile(r"""^([\w.-]+).*;.*\bextra\s*==\s*['"]([\w.-]+)['
 
 
 def examine() -> dict[str, Any]:
-    """Return versions, processor features, usable threads and extras, ready for JSON."""
+    """Return versions, instruction sets, usable threads and extras, ready for JSON."""
     return {
         "sureshot": sureshot.__version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "platform": platform.platform(),
-        "cpu_features": list(_native.cpu_features()),
+        "instruction_set": _native.instruction_set(),
+        "instruction_sets": _native.instruction_sets(),
         "threads": _usable_threads(),
         "extras": _extras(),
     }

@@ -63,7 +63,9 @@ def print_examination(found: Mapping[str, Any]) -> None:
     table.add_column()
     for name in ("sureshot", "python", "numpy", "platform"):
         table.add_row(name, found[name])
-    table.add_row("cpu features", ", ".join(found["cpu_features"]) or "none used")
+    others = [name for name in found["instruction_sets"] if name != found["instruction_set"]]
+    also = f" (also here: {', '.join(others)})" if others else ""
+    table.add_row("instruction set", found["instruction_set"] + also)
     table.add_row("threads", str(found["threads"]))
     for extra, packages in found["extras"].items():
         missing = f"not installed: pip install 'sureshot[{extra}]'"

@@ -119,7 +119,7 @@ class Evidence:
             self.floor,
             self.first_bet,
             raw,
-            self.problem.threads,
+            self.problem.team,
             peaks,
         )
         return np.log(peaks)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot._native import Team
 from sureshot.result import RoundInfo
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Problem:
     signs: tuple[float, ...] = (1.0,)
     budget: int | None = None  # numbers that may be read before the search stops
     deadline: float | None = None  # time.perf_counter() after which it stops
-    threads: int = 1
+    team: Team = field(default_factory=lambda: Team(1))
     cheap_pulls: bool = True  # whether reading the answers to the end costs next to nothing
 
     def as_scores(self, signed: Floats) -> Floats:

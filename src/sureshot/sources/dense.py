@@ -13,6 +13,7 @@ from sureshot.sources.base import Totals
 if TYPE_CHECKING:
     from typing import NoReturn
 
+    from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
 
 REWARDS = {
@@ -35,16 +36,16 @@ class DenseSource:
         A key of `REWARDS`.
     block
         Coordinates pulled together.
-    threads
-        Threads for one call. Every sum is made by one thread, so this never changes a result.
+    team
+        The threads that read. Every sum is made by one of them, so they never change a result.
     """
 
-    def __init__(self, data: Array, query: Floats, reward: str, block: int, threads: int) -> None:
+    def __init__(self, data: Array, query: Floats, reward: str, block: int, team: Team) -> None:
         self.data = data
         self.query = query
         self.reward = REWARDS[reward]
         self.block = block
-        self.threads = threads
+        self.team = team
         self.n_arms, self.n_coordinates = data.shape
         self.bytes_per_number = data.dtype.itemsize
         self.coordinate_major = is_coordinate_major(data)
@@ -59,7 +60,7 @@ class DenseSource:
             arms,
             blocks,
             self.block,
-            self.threads,
+            self.team,
             sums,
             squares,
         )
@@ -83,7 +84,7 @@ class DenseSource:
             self.block,
             centre,
             weight,
-            self.threads,
+            self.team,
             high,
             low,
             largest,
@@ -95,7 +96,7 @@ class DenseSource:
     def exact_scores(self, arms: Ints) -> Floats:
         """Return the sum of all rewards of each arm."""
         scores = np.empty(len(arms))
-        _native.row_scores(self.data, self.reward, self.query, arms, self.threads, scores)
+        _native.row_scores(self.data, self.reward, self.query, arms, self.team, scores)
         self._refuse_unless_finite(scores, arms)
         return scores
 
@@ -121,7 +122,7 @@ def is_coordinate_major(data: Array) -> bool:
     return abs(data.strides[0]) < abs(data.strides[1])
 
 
-def row_norms(data: Array, arms: Ints, threads: int) -> Floats:
+def row_norms(data: Array, arms: Ints, team: Team) -> Floats:
     """Return the Euclidean norm of each of the given rows: one pass over them."""
-    origin = DenseSource(data, np.zeros(data.shape[1]), "sqeuclidean", 1, threads)
+    origin = DenseSource(data, np.zeros(data.shape[1]), "sqeuclidean", 1, team)
     return np.sqrt(-origin.exact_scores(arms))

@@ -23,14 +23,14 @@ REWARD_OF_METRIC = {
 def dense_source(request: TopKRequest, query: Floats) -> DenseSource:
     """Return the source of one query of `top_k`."""
     reward = REWARD_OF_METRIC[request.metric]
-    return DenseSource(request.data, query, reward, request.block, request.threads)
+    return DenseSource(request.data, query, reward, request.block, request.team)
 
 
 def norms(request: TopKRequest) -> Floats | None:
     """Return the norms of the searched rows if the metric needs them: one pass over the data."""
     if request.metric != "cosine":
         return None
-    return row_norms(request.data, request.arms, request.threads)
+    return row_norms(request.data, request.arms, request.team)
 
 
 def numbers_read_before(request: TopKRequest) -> int:

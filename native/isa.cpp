@@ -1,0 +1,80 @@
+#include "isa.hpp"
+
+#include <atomic>
+#include <stdexcept>
+
+namespace sureshot {
+
+// One copy of kernels.cpp each; CMakeLists.txt says which there are.
+namespace avx512 { extern const Kernels kernels; }
+namespace avx2 { extern const Kernels kernels; }
+namespace neon { extern const Kernels kernels; }
+namespace portable { extern const Kernels kernels; }
+
+namespace {
+
+struct Level {
+    const char* name;
+    const Kernels* kernels;
+};
+
+std::vector<Level> levels() {
+    std::vector<Level> found;
+#if defined(__x86_64__) && defined(__GNUC__)
+    // The parts of x86-64-v3 and v4 that every compiler can ask for; no processor has only these.
+    __builtin_cpu_init();
+    [[maybe_unused]] const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    [[maybe_unused]] const bool v4 =
+        v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl");
+#endif
+#ifdef SURESHOT_HAS_avx512
+    if (v4) found.push_back({"avx512", &avx512::kernels});
+#endif
+#ifdef SURESHOT_HAS_avx2
+    if (v3) found.push_back({"avx2", &avx2::kernels});
+#endif
+#ifdef SURESHOT_HAS_neon
+    found.push_back({"neon", &neon::kernels});
+#endif
+#ifdef SURESHOT_HAS_portable
+    found.push_back({"portable", &portable::kernels});
+#endif
+    return found;
+}
+
+std::atomic<const Kernels*>& in_use() {
+    static std::atomic<const Kernels*> chosen{levels().front().kernels};
+    return chosen;
+}
+
+}  // namespace
+
+std::vector<std::string> instruction_sets() {
+    std::vector<std::string> names;
+    for (const Level& level : levels()) names.emplace_back(level.name);
+    return names;
+}
+
+const Kernels& kernels() { return *in_use().load(); }
+
+std::string instruction_set() {
+    for (const Level& level : levels()) {
+        if (level.kernels == in_use().load()) return level.name;
+    }
+    return {};
+}
+
+void use_instruction_set(const std::string& name) {
+    std::string known;
+    for (const Level& level : levels()) {
+        if (level.name == name) return in_use().store(level.kernels);
+        known += known.empty() ? "" : ", ";
+        known += level.name;
+    }
+    throw std::invalid_argument("instruction set must be one of " + known + "; got " + name);
+}
+
+}  // namespace sureshot

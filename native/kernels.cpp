@@ -1,0 +1,15 @@
+// The table of one instruction set.
+#include "kernels.hpp"
+
+namespace sureshot::SURESHOT_ISA {
+
+BlockSums block_sums;
+BlockTotals totals;
+ColumnSums column_sums;
+RowScores row_scores;
+ScanRows scan_rows;
+
+extern const Kernels kernels;
+const Kernels kernels = {block_sums, totals, column_sums, row_scores, scan_rows};
+
+}  // namespace sureshot::SURESHOT_ISA

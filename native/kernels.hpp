@@ -1,0 +1,47 @@
+// The kernels of one instruction set. Every one reads somebody else's memory, checks nothing, allocates
+// nothing, throws nothing and runs on the calling thread: a Team splits the arms.
+//
+// Every level does the same operations in the same order, so all of them give the same bits. A file of
+// kernels is compiled once for each level, everything in it in the namespace SURESHOT_ISA, and uses no
+// template or inline function of anybody else, not even std::min: the linker keeps one copy of such a
+// function for the whole library, which may be one that this processor cannot run.
+#pragma once
+
+#include "matrix.hpp"
+
+namespace sureshot {
+
+// sums[block * stride + arm]: the sum of the rewards of each arm over each block. squares, unless null,
+// gets the sums of the squared data values in the same shape. All computed in double whatever the
+// element type.
+using BlockSums = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
+                       Blocks blocks, double* sums, std::int64_t stride, double* squares) noexcept;
+
+// Sums each arm over all the given blocks; centre and weight have one entry per given block.
+using BlockTotals = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
+                         Blocks blocks, const double* centre, const double* weight,
+                         Totals out) noexcept;
+
+// high + low of each column of a table [row][column], in the precision of Totals.
+using ColumnSums = void(const double* table, std::int64_t rows, std::int64_t columns, double* high,
+                        double* low) noexcept;
+
+// scores[arm]: the sum of all rewards of each arm, computed in double. It depends on the row alone, not
+// on the memory order of the matrix nor on the other arms.
+using RowScores = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
+                       double* scores) noexcept;
+
+// For the rows [begin, end): reach[row] = max_j |value - middle[j]| * unit[j], where a NaN is passed
+// over, and squares[row] = sum_j value^2, which a NaN makes NaN. Computed in double.
+using ScanRows = void(const Matrix& matrix, const double* middle, const double* unit,
+                      std::int64_t begin, std::int64_t end, double* reach, double* squares) noexcept;
+
+struct Kernels {
+    BlockSums* block_sums;
+    BlockTotals* totals;
+    ColumnSums* column_sums;
+    RowScores* row_scores;
+    ScanRows* scan_rows;
+};
+
+}  // namespace sureshot
