@@ -3,15 +3,17 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
 
 #include "isa.hpp"
+#include "ledger.hpp"
 #include "matrix.hpp"
+#include "order.hpp"
 #include "team.hpp"
-#include "wealth.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -52,8 +54,22 @@ Blocks blocks_of(const Ids& ids, std::int64_t size) {
     return {ids.data(), static_cast<std::int64_t>(ids.shape(0)), size};
 }
 
+// A new array with the values.
+template <class Value>
+auto array_of(const std::vector<Value>& values) {
+    auto* copy = new std::vector<Value>(values);
+    const nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<Value>*>(p); });
+    return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(copy->data(), {copy->size()}, owner);
+}
+
+// An array that shares the memory of the object it is a property of.
+template <class Value>
+auto view_of(std::vector<Value>& values) {
+    return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(values.data(), {values.size()}, nb::handle());
+}
+
 NB_MODULE(_native, m) {
-    m.doc() = "Kernels of sureshot: block sums and exact scores.";
+    m.doc() = "The native code of sureshot: sums, the order of draws, and the bets.";
 
     nb::enum_<Metric>(m, "Metric", "What a reward is.")
         .value("INNER_PRODUCT", Metric::inner_product)
@@ -109,17 +125,6 @@ NB_MODULE(_native, m) {
         "|sum - centre| / weight of a block.");
 
     m.def(
-        "column_sums",
-        [](const Table& table, const RealsOut& high, const RealsOut& low) {
-            const nb::gil_scoped_release release;
-            kernels().column_sums(table.data(), static_cast<std::int64_t>(table.shape(0)),
-                                  static_cast<std::int64_t>(table.shape(1)), high.data(),
-                                  low.data());
-        },
-        "table"_a.noconvert(), "high"_a.noconvert(), "low"_a.noconvert(),
-        "Fill high + low (columns,) with the sum of each column.");
-
-    m.def(
         "row_scores",
         [](const Data& data, Metric metric, const Reals& query, const Ids& arms, Team& team,
            const RealsOut& scores) {
@@ -150,34 +155,136 @@ NB_MODULE(_native, m) {
         "Fill reach (rows,) with the largest |value - middle| * unit and squares with the squared "
         "norm of each row.");
 
-    m.def(
-        "peak_wealth",
-        [](const Table& sums, const std::optional<Table>& squares, const Reals& centre,
-           const Reals& weight, const Reals& left, const Reals& guess, const Reals& scale,
-           const Reals& limit, double base, double sign, double floor, std::int64_t first_bet,
-           const Reals& theta, Team& team, const RealsOut& peaks) {
-            const nb::gil_scoped_release release;
-            const Bets bets{static_cast<std::int64_t>(sums.shape(0)),
-                            static_cast<std::int64_t>(sums.shape(1)),
-                            sums.data(),
-                            squares ? squares->data() : nullptr,
-                            centre.data(),
-                            weight.data(),
-                            left.data(),
-                            guess.data(),
-                            scale.data(),
-                            limit.data(),
-                            base,
-                            sign,
-                            floor,
-                            first_bet};
-            peak_wealth(bets, theta.data(), team, peaks.data());
-        },
-        "sums"_a.noconvert(), "squares"_a.noconvert().none(), "centre"_a.noconvert(),
-        "weight"_a.noconvert(), "left"_a.noconvert(), "guess"_a.noconvert(), "scale"_a.noconvert(),
-        "limit"_a.noconvert(), "base"_a, "sign"_a, "floor"_a, "first_bet"_a, "theta"_a.noconvert(),
-        "team"_a, "peaks"_a.noconvert(),
-        "Fill peaks (arms,) with the largest wealth each arm ever reached if its sum were theta.");
+    nb::class_<Order>(m, "Order",
+                      "Blocks drawn without replacement, in proportion to their weight.")
+        .def(
+            "__init__",
+            [](Order* self, const Reals& weight, std::uint64_t seed) {
+                new (self) Order(weight.data(), static_cast<std::int64_t>(weight.shape(0)), seed);
+            },
+            "weight"_a.noconvert(), "seed"_a, nb::keep_alive<1, 2>())
+        .def_prop_ro("length", &Order::length, "Blocks that can be drawn: those of positive weight.")
+        .def("draw", &Order::draw, "front"_a, "Draw on until `front` blocks are drawn in all.")
+        .def_prop_ro(
+            "blocks", [](const Order& order) { return array_of(order.blocks()); },
+            nb::rv_policy::move, "The blocks drawn so far, in drawn order.")
+        .def_prop_ro(
+            "left", [](const Order& order) { return array_of(order.left()); },
+            nb::rv_policy::move, "The weight not yet drawn before each step, and after the last.")
+        .def(
+            "undrawn", [](const Order& order, std::int64_t front) { return array_of(order.undrawn(front)); },
+            "front"_a, "The blocks that are not among the first `front` drawn, in address order.");
+
+    nb::class_<Met>(m, "Met", "What a round met; positions are -1 where there is none.")
+        .def_ro("largest", &Met::largest, "The largest |y|, or y where only that is limited.")
+        .def_ro("broken", &Met::broken, "The first arm with a sum that is not a finite number.")
+        .def_ro("outside", &Met::outside, "The first arm beyond its limit.");
+
+    nb::class_<Survey>(m, "Survey", "The arms that seem best.")
+        .def_ro("guess", &Survey::guess, "The k-th largest of exact scores and cautious estimates.")
+        .def_prop_ro(
+            "candidates", [](const Survey& survey) { return array_of(survey.candidates); },
+            nb::rv_policy::move, "Active arms among the k largest scores and estimates.")
+        .def_ro("others", &Survey::others, "How many active arms are not among them.")
+        .def_ro("runner_up", &Survey::runner_up, "The best of those.");
+
+    nb::class_<Ledger>(m, "Ledger", "What has been read of each arm, and the bets placed on it.")
+        .def(
+            "__init__",
+            [](Ledger* self, const Reals& scale, const Reals& limit,
+               const std::optional<Reals>& square_limit, double centres, double absolute_centres,
+               double weights, double floor, bool estimated, bool two_sided, bool both_signs) {
+                new (self) Ledger({static_cast<std::int64_t>(scale.shape(0)), scale.data(),
+                                   limit.data(), square_limit ? square_limit->data() : nullptr,
+                                   centres, absolute_centres, weights, floor, estimated, two_sided,
+                                   both_signs});
+            },
+            "scale"_a.noconvert(), "limit"_a.noconvert(), "square_limit"_a.noconvert().none(),
+            nb::kw_only(), "centres"_a, "absolute_centres"_a, "weights"_a, "floor"_a, "estimated"_a,
+            "two_sided"_a, "both_signs"_a)
+        .def(
+            "record",
+            [](Ledger& ledger, const Order& order, const Reals& centre, const Reals& weight,
+               std::int64_t start, std::int64_t stop, double guess, bool stakes) {
+                ledger.record(order, centre.data(), weight.data(), start, stop, guess, stakes);
+            },
+            "order"_a, "centre"_a.noconvert(), "weight"_a.noconvert(), "start"_a, "stop"_a, "guess"_a,
+            "stakes"_a, "Fix what the steps [start, stop) are before they are read.")
+        .def(
+            "read",
+            [](Ledger& ledger, Team& team, const Data& data, Metric metric, const Reals& query,
+               std::int64_t block, const Ids& arms, const Order& order, const Ids& positions,
+               std::int64_t start, std::int64_t stop) {
+                const nb::gil_scoped_release release;
+                return ledger.read(team, {matrix_of(data), metric, query.data(), block, arms.data()},
+                                   order, positions.data(),
+                                   static_cast<std::int64_t>(positions.shape(0)), start, stop);
+            },
+            "team"_a, "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "block"_a,
+            "arms"_a.noconvert(), "order"_a, "positions"_a.noconvert(), "start"_a, "stop"_a,
+            "Read the steps [start, stop) of some arms and bet on them.")
+        .def(
+            "add",
+            [](Ledger& ledger, Team& team, const Table& sums, const Ids& positions,
+               std::int64_t start, std::int64_t stop) {
+                const nb::gil_scoped_release release;
+                return ledger.add(team, sums.data(), positions.data(),
+                                  static_cast<std::int64_t>(positions.shape(0)), start, stop);
+            },
+            "team"_a, "sums"_a.noconvert(), "positions"_a.noconvert(), "start"_a, "stop"_a,
+            "Bet on the steps [start, stop) of some arms, whose sums (steps, arms) are given.")
+        .def("survey", &Ledger::survey, "k"_a, "caution"_a)
+        .def(
+            "outlook",
+            [](const Ledger& ledger, std::int64_t length, double theta, double log_level) {
+                const Outlook found = ledger.outlook(length, theta, log_level);
+                return std::pair(found.needed, found.unread);
+            },
+            "length"_a, "theta"_a, "log_level"_a,
+            "Steps that the undecided arms are predicted to need, and steps unread of them.")
+        .def(
+            "judge",
+            [](Ledger& ledger, Team& team, const Ids& positions, double theta, double log_level,
+               std::int8_t verdict, const std::optional<Survey>& sparing) {
+                const nb::gil_scoped_release release;
+                return ledger.judge(team, positions.data(),
+                                    static_cast<std::int64_t>(positions.shape(0)),
+                                    sparing ? sparing->candidates : std::vector<std::int64_t>{}, theta,
+                                    log_level, verdict);
+            },
+            "team"_a, "positions"_a.noconvert(), "theta"_a, "log_level"_a, "verdict"_a,
+            "sparing"_a = nb::none(),
+            "Give the status to those of the arms whose bets win at theta, but for the candidates of a "
+            "survey; return how many.")
+        .def(
+            "ceiling",
+            [](const Ledger& ledger, Team& team, const Ids& positions, double log_level, double low) {
+                const nb::gil_scoped_release release;
+                return ledger.ceiling(team, positions.data(),
+                                      static_cast<std::int64_t>(positions.shape(0)), log_level, low);
+            },
+            "team"_a, "positions"_a.noconvert(), "log_level"_a, "low"_a,
+            "A score that none of the arms exceeds, but with the level's probability.")
+        .def("raise_limit", &Ledger::raise_limit, "limit"_a)
+        .def(
+            "arms_with",
+            [](const Ledger& ledger, std::int8_t status) { return array_of(ledger.arms_with(status)); },
+            "status"_a, "The positions of the arms that have the status, ascending.")
+        .def_prop_ro("bytes", &Ledger::bytes, "Memory taken by the bets.")
+        .def_prop_ro("status", [](Ledger& ledger) { return view_of(ledger.status); },
+                     nb::rv_policy::reference_internal)
+        .def_prop_ro("steps", [](Ledger& ledger) { return view_of(ledger.steps); },
+                     nb::rv_policy::reference_internal)
+        .def_prop_ro("scores", [](Ledger& ledger) { return view_of(ledger.scores); },
+                     nb::rv_policy::reference_internal)
+        .def_prop_ro("estimates", [](Ledger& ledger) { return view_of(ledger.estimates); },
+                     nb::rv_policy::reference_internal)
+        .def_prop_ro("errors", [](Ledger& ledger) { return view_of(ledger.errors); },
+                     nb::rv_policy::reference_internal)
+        .def_prop_ro("high", [](Ledger& ledger) { return view_of(ledger.high); },
+                     nb::rv_policy::reference_internal)
+        .def_prop_ro("low", [](Ledger& ledger) { return view_of(ledger.low); },
+                     nb::rv_policy::reference_internal);
 
     m.def("instruction_sets", &instruction_sets,
           "What the kernels were compiled for and this processor has, best first.");

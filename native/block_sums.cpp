@@ -189,15 +189,4 @@ void totals(const Matrix& matrix, Metric metric, const double* query, Arms arms,
     });
 }
 
-void column_sums(const double* table, std::int64_t rows, std::int64_t columns, double* high,
-                 double* low) noexcept {
-    fill(high, columns, 0.0);
-    fill(low, columns, 0.0);
-    for (std::int64_t row = 0; row < rows; ++row) {
-        for (std::int64_t column = 0; column < columns; ++column) {
-            add_exactly(high[column], low[column], table[row * columns + column]);
-        }
-    }
-}
-
 }  // namespace sureshot::SURESHOT_ISA

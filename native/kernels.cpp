@@ -5,11 +5,16 @@ namespace sureshot::SURESHOT_ISA {
 
 BlockSums block_sums;
 BlockTotals totals;
-ColumnSums column_sums;
 RowScores row_scores;
 ScanRows scan_rows;
+PlaceBets place_bets;
+KeepBets keep_bets;
+Estimate estimate;
+LogWealth log_wealth;
+RaiseRooms raise_rooms;
 
 extern const Kernels kernels;
-const Kernels kernels = {block_sums, totals, column_sums, row_scores, scan_rows};
+const Kernels kernels = {block_sums, totals,   row_scores, scan_rows,  place_bets,
+                         keep_bets,  estimate, log_wealth, raise_rooms};
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -7,6 +7,7 @@
 // function for the whole library, which may be one that this processor cannot run.
 #pragma once
 
+#include "bets.hpp"
 #include "matrix.hpp"
 
 namespace sureshot {
@@ -22,10 +23,6 @@ using BlockTotals = void(const Matrix& matrix, Metric metric, const double* quer
                          Blocks blocks, const double* centre, const double* weight,
                          Totals out) noexcept;
 
-// high + low of each column of a table [row][column], in the precision of Totals.
-using ColumnSums = void(const double* table, std::int64_t rows, std::int64_t columns, double* high,
-                        double* low) noexcept;
-
 // scores[arm]: the sum of all rewards of each arm, computed in double. It depends on the row alone, not
 // on the memory order of the matrix nor on the other arms.
 using RowScores = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
@@ -36,12 +33,40 @@ using RowScores = void(const Matrix& matrix, Metric metric, const double* query,
 using ScanRows = void(const Matrix& matrix, const double* middle, const double* unit,
                       std::int64_t begin, std::int64_t end, double* reach, double* squares) noexcept;
 
+// Bets on up to a group of consecutive steps of a tile of arms, and updates the tile's sums. sums[s] and
+// squares[s], which only norm bets need, have the block sums of step s. The bets go to the places from
+// `slot` on.
+using PlaceBets = void(const Step* steps, const Terms& terms, const double* const* sums,
+                       const double* const* squares, std::int64_t count, std::int64_t slot, Tile& tile,
+                       Placed& placed) noexcept;
+
+// Puts placed bets into the group of each arm and sign.
+using KeepBets = void(const Placed& placed, Group* const* groups, std::int64_t arms,
+                      std::int64_t signs, std::int64_t slot, std::int64_t count) noexcept;
+
+// Estimates the sums of the rewards of a tile's arms and the standard errors of that, from what they
+// have read when `left` is the weight not yet drawn.
+using Estimate = void(const Tile& tile, const Terms& terms, double left, double* sums,
+                      double* errors) noexcept;
+
+// Replays the bets in a chain of groups: infinite if the wealth reaches the level at the end of some
+// group, else about its logarithm to the base 2 at the end.
+using LogWealth = double(const Chains& chains, std::uint32_t first, std::int64_t count,
+                         const Replay& replay) noexcept;
+
+// Bets with a larger limit have more room.
+using RaiseRooms = void(Group& group, double by) noexcept;
+
 struct Kernels {
     BlockSums* block_sums;
     BlockTotals* totals;
-    ColumnSums* column_sums;
     RowScores* row_scores;
     ScanRows* scan_rows;
+    PlaceBets* place_bets;
+    KeepBets* keep_bets;
+    Estimate* estimate;
+    LogWealth* log_wealth;
+    RaiseRooms* raise_rooms;
 };
 
 }  // namespace sureshot

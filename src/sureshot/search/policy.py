@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from sureshot._types import Floats, Ints
+    from sureshot._types import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,6 @@ def kth_largest(values: Floats, k: int) -> float:
     return float(np.partition(values, len(values) - k)[len(values) - k])
 
 
-def guess(policy: Policy, exact: Floats, estimates: Floats, errors: Floats, k: int) -> float:
-    """Guess the final threshold from exact scores and cautious estimates of the active arms."""
-    return kth_largest(np.concatenate([exact, estimates - policy.caution * errors]), k)
-
-
 def evaluation_pays(
     policy: Policy,
     candidates: Floats,
@@ -76,14 +71,14 @@ def evaluation_pays(
     return policy.patience * waste * rest_of_a_row <= next_round
 
 
-def finishing_pays(
-    policy: Policy, steps_needed: Floats, steps_left: Ints, front: int, length: int
-) -> bool:
+def may_be_hopeless(policy: Policy, front: int, length: int) -> bool:
+    """Return whether enough has been read to judge whether sampling on pays."""
+    return front >= policy.hopeless_after * length
+
+
+def finishing_pays(policy: Policy, needed: float, unread: float) -> bool:
     """Return whether to read all undecided arms to the end instead of sampling on.
 
-    `steps_needed` is predicted, `steps_left` what is unread of each arm.
+    `needed` is how many steps they are predicted to need together, `unread` how many are left.
     """
-    if front < policy.hopeless_after * length:
-        return False
-    sampling = np.minimum(steps_needed, steps_left).sum()
-    return bool(sampling > policy.hopeless_share * steps_left.sum())
+    return needed > policy.hopeless_share * unread

@@ -1,8 +1,10 @@
-"""The race of betting elimination: what has been read of each arm, and what has become of it.
+"""The race of betting elimination: what has become of each arm, and what is done next.
 
 An arm is *active* while it is read round by round, *suspended* when the bets against it have won at
 the guessed threshold, *dropped* when they have won at the exact one, *known* when its exact score has
 been computed. The race is over when every arm is dropped or known.
+
+All that costs time for each arm is done by the native ledger, which keeps what was read of it.
 """
 
 from __future__ import annotations
@@ -14,22 +16,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
-from sureshot._summation import add_exactly
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate
 from sureshot.search import exact, policy
-from sureshot.search.check import checked_totals, refuse_rewards
-from sureshot.search.estimates import Estimates
-from sureshot.search.evidence import Evidence
+from sureshot.search.check import refuse_rewards
 from sureshot.search.ladder import Ladder
-from sureshot.search.order import WeightedOrder
 from sureshot.search.problem import Answer, largest
 
 if TYPE_CHECKING:
-    from sureshot._types import Bools, Floats, Ints
+    from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
 
-# The undecided ones first.
+# The undecided ones first; the native code uses the same numbers.
 ACTIVE, SUSPENDED, DROPPED, KNOWN = range(4)
 
 # Under a budget the smallest stake is the best one for a search of as many steps as it affords if
@@ -43,31 +41,37 @@ class Race:
     def __init__(
         self, problem: Problem, rng: np.random.Generator, tally: Tally, rules: policy.Policy
     ) -> None:
-        n_arms = len(problem.arms)
+        intervals = problem.intervals
         self.problem = problem
         self.tally = tally
         self.read_before = tally.numbers_read  # by a scan, say: not part of the budget
         self.rules = rules
-        self.order = WeightedOrder(problem.intervals.weight, rng)
-        self.evidence = Evidence(problem, self.order)
-        self.estimates = Estimates(problem, self.order)
+        self.weight = np.ascontiguousarray(intervals.weight)
+        self.centre = np.ascontiguousarray(intervals.centre)
+        self.order = _native.Order(self.weight, int(rng.integers(2**63)))
         self.ladder = Ladder()
         self.log_level = math.log(problem.k) - math.log(problem.delta)
-        self.evidence.floor = self._smallest_stake()
-        self.status = np.full(n_arms, ACTIVE, dtype=np.int8)
-        self.front = 0  # steps drawn
-        self.seen_squares = np.zeros(n_arms)
-        self.scores = np.full(n_arms, -np.inf)  # exact, of the known arms
+        self.ledger = _native.Ledger(
+            problem.scale,
+            np.zeros(len(problem.arms)) if intervals.estimated else intervals.limit,
+            intervals.square_limit,
+            centres=float(self.centre.sum()),
+            absolute_centres=float(np.abs(self.centre).sum()),
+            weights=float(self.weight.sum()),
+            floor=self._smallest_stake(),
+            estimated=intervals.estimated,
+            two_sided=intervals.two_sided,
+            both_signs=len(problem.signs) == 2,
+        )
+        self.fronts = [0]  # steps drawn at the end of each round
         self.threshold = -math.inf
         self.guess = -math.inf
-        sizes = np.full(len(problem.intervals.weight), problem.source.block)
-        sizes[-1] = problem.source.n_coordinates - problem.source.block * (len(sizes) - 1)
-        self.block_sizes = sizes
+        self.survey: _native.Survey | None = None
 
     @property
-    def fronts(self) -> Ints:
-        """The steps read of each arm."""
-        return self.estimates.steps
+    def front(self) -> int:
+        """The steps drawn so far."""
+        return self.fronts[-1]
 
     def _smallest_stake(self) -> float:
         problem = self.problem
@@ -78,21 +82,18 @@ class Race:
             steps = max(1, problem.budget // (len(problem.arms) * problem.source.block))
         return math.sqrt(2 * self.log_level / steps)
 
-    def arms(self, status: int) -> Ints:
-        """Return the positions of the arms that have the status."""
-        return np.flatnonzero(self.status == status)
-
     def undecided(self) -> Ints:
         """Return the positions of the arms that are neither dropped nor known."""
-        return np.flatnonzero(self.status <= SUSPENDED)
+        return np.flatnonzero(self.ledger.status <= SUSPENDED)
 
     def over(self) -> bool:
         """Return whether every arm is dropped or known."""
-        return not (self.status <= SUSPENDED).any()
+        return int(self.ledger.status.min()) > SUSPENDED
 
     def read_on(self) -> bool:
         """Read one more round, or as much of it as the budget allows; return whether it did."""
-        active = self.arms(ACTIVE)
+        self.survey = None
+        active = self.ledger.arms_with(ACTIVE)
         if len(active) == 0:
             return self._resume()
         if self.front == self.order.length:
@@ -105,24 +106,36 @@ class Race:
         stop = min(stop, start + affordable)
         if stop <= start:
             return False
-        self.front = stop
         self.order.draw(stop)
-        self.evidence.record_guess(self.guess + self.problem.epsilon, stop)
+        self.ledger.record(
+            self.order,
+            self.centre,
+            self.weight,
+            start,
+            stop,
+            self.guess + self.problem.epsilon,
+            # Before a limit is known, nothing can be staked.
+            stakes=not self.problem.intervals.estimated or self.ladder.limit > 0,
+        )
+        self.fronts.append(stop)
         self._read(active, start, stop)
         return True
 
     def _resume(self) -> bool:
-        """Let suspended arms catch up with the front; without a threshold only the best of them.
+        """Drop suspended arms, and let those that are left catch up with the front.
 
-        They read the drawn blocks in the same portions as the arms before them, and those that are
-        beaten on the way are dropped there.
+        Without a threshold only the best of them. They read the drawn blocks in the same portions as
+        the arms before them, and those that are beaten on the way are dropped there.
         """
-        waiting = self.arms(SUSPENDED)
+        ledger = self.ledger
+        self._drop(ledger.arms_with(SUSPENDED))
+        waiting = ledger.arms_with(SUSPENDED)
         if self.threshold == -math.inf:
-            best = largest(self.estimates.of(waiting)[0], min(2 * self.problem.k, len(waiting)))
-            waiting = waiting[best]
-        for start, stop in self.evidence.history.portions():
-            behind = waiting[(self.fronts[waiting] == start) & (self.status[waiting] != DROPPED)]
+            best = largest(ledger.estimates[waiting], min(2 * self.problem.k, len(waiting)))
+            waiting = np.sort(waiting[best])
+        for start, stop in zip(self.fronts, self.fronts[1:], strict=False):
+            there = (ledger.steps[waiting] == start) & (ledger.status[waiting] == SUSPENDED)
+            behind = waiting[there]
             if len(behind) == 0:
                 continue
             cost = len(behind) * (stop - start) * self.problem.source.block
@@ -131,8 +144,8 @@ class Race:
             self._read(behind, start, stop)
             self._drop(behind)
         # Not an arm that was dropped on the way and came back when the limit rose: it still lags.
-        caught_up = (self.status[waiting] == SUSPENDED) & (self.fronts[waiting] == self.front)
-        self.status[waiting[caught_up]] = ACTIVE
+        caught_up = (ledger.status[waiting] == SUSPENDED) & (ledger.steps[waiting] == self.front)
+        ledger.status[waiting[caught_up]] = ACTIVE
         return True
 
     def _affordable_numbers(self) -> int:
@@ -144,200 +157,162 @@ class Race:
         return max(0, self.problem.budget - (self.tally.numbers_read - self.read_before))
 
     def _read(self, positions: Ints, start: int, stop: int) -> None:
-        """Read the drawn blocks [start, stop) of some arms, in address order."""
-        problem, intervals = self.problem, self.problem.intervals
-        if start == stop:
-            return
-        blocks = self.order.blocks[start:stop]
-        by_address = np.argsort(blocks)
-        drawn_order = np.argsort(by_address)
-        squares = None
-        if intervals.square_limit is not None:
-            squares = np.empty((len(blocks), len(positions)))
-        sums = problem.source.block_sums(problem.arms[positions], blocks[by_address], squares)
-        sums = sums[drawn_order]
-        if squares is not None:
-            squares = squares[drawn_order]
-        self.evidence.history.add(start, stop, positions, sums, squares)
-        self.tally.numbers_read += len(positions) * int(self.block_sizes[blocks].sum())
-        weight = intervals.weight[blocks, None]
-        y = (sums - intervals.centre[blocks, None]) / weight
-        self._check(positions, blocks, y, squares)
-        self.estimates.add(positions, weight, y)
+        """Read the drawn blocks [start, stop) of some arms and bet on them."""
+        problem = self.problem
+        met = problem.source.advance(
+            self.ledger, self.order, problem.team, problem.arms, positions, start, stop
+        )
+        self.tally.numbers_read += len(positions) * self._numbers_in(start, stop)
+        if met.outside >= 0:
+            self._refuse(met.outside, start, stop)
+        if problem.intervals.estimated:
+            self._learn_limit(met.largest)
 
-    def _check(self, positions: Ints, blocks: Ints, y: Floats, squares: Floats | None) -> None:
-        """Stop if a reward breaks the limits the guarantee rests on."""
+    def _numbers_in(self, start: int, stop: int) -> int:
+        """Return how many coordinates the drawn blocks [start, stop) have."""
+        source = self.problem.source
+        numbers = (stop - start) * source.block
+        missing = -source.n_coordinates % source.block  # of the last block
+        if missing and len(self.weight) - 1 in self.order.blocks[start:stop]:
+            numbers -= missing
+        return numbers
+
+    def _refuse(self, position: int, start: int, stop: int) -> None:
+        """Raise the error for an arm that breaks the limits the guarantee rests on."""
         intervals = self.problem.intervals
-        if squares is not None:
-            self._check_squares(positions, squares.sum(axis=0))
-            return
-        worst = np.abs(y).max(axis=0) if intervals.two_sided else y.max(axis=0)
-        limit = self.evidence.limit[positions]
-        if intervals.estimated:
-            self._learn_limit(float(worst.max()))
-        elif (worst > limit).any():
-            at = int(np.argmax(worst > limit))
-            refuse_rewards(self.problem, int(positions[at]), blocks, float(limit[at]))
-
-    def _learn_limit(self, largest_met: float) -> None:
-        """Climb the ladder of limits; dropped arms are tried again at a new limit."""
-        first = self.ladder.limit == 0
-        if not self.ladder.climb(largest_met):
-            return
-        if first:
-            self.evidence.first_bet = self.front
-        self.evidence.limit[:] = self.ladder.limit
-        level = math.log(self.problem.k) - math.log(self.problem.delta)
-        self.log_level = level - self.ladder.log_share
-        self.status[self.status == DROPPED] = SUSPENDED
-        self._drop(self.arms(SUSPENDED))
-
-    def _check_squares(self, positions: Ints, squares: Floats) -> None:
-        """Stop if a row turns out to have a larger norm than was promised."""
-        limits = self.problem.intervals.square_limit
-        self.seen_squares[positions] += squares
-        if limits is None or (self.seen_squares[positions] <= limits[positions]).all():
-            return
-        at = int(np.argmax(self.seen_squares[positions] > limits[positions]))
-        norm, limit = np.sqrt(self.seen_squares[positions[at]]), np.sqrt(limits[positions[at]])
-        row = self.problem.arms[positions[at]]
+        blocks = self.order.blocks[start:stop]
+        if intervals.square_limit is None:
+            refuse_rewards(self.problem, position, blocks, float(intervals.limit[position]))
+        row = int(self.problem.arms[position])
+        limit = math.sqrt(intervals.square_limit[position])
         message = (
-            f"data row {row} has a norm of at least {norm:.9g}, more than the {limit:.9g} which "
-            f"the bounds promise, seen in block {self.order.blocks[self.fronts[positions[at]]]}: "
-            "pass larger norms, or bounds='scan'"
+            f"data row {row} has a norm of more than the {limit:.9g} which the bounds promise, seen "
+            f"in the blocks from {blocks.min()} to {blocks.max()}: pass larger norms, or bounds='scan'"
         )
         raise BoundsError(message)
 
+    def _learn_limit(self, largest_met: float) -> None:
+        """Climb the ladder of limits; dropped arms are tried again at a new limit."""
+        if not self.ladder.climb(largest_met):
+            return
+        self.ledger.raise_limit(self.ladder.limit)
+        level = math.log(self.problem.k) - math.log(self.problem.delta)
+        self.log_level = level - self.ladder.log_share
+        status = self.ledger.status
+        status[status == DROPPED] = SUSPENDED
+
     def _known_scores(self) -> Floats:
-        known: Floats = self.scores[self.status == KNOWN]
+        known: Floats = self.ledger.scores[self.ledger.status == KNOWN]
         return known
 
     def suspend_and_drop(self) -> None:
-        """Suspend the active arms that are beaten at the guess, drop those beaten for sure."""
-        active = self.arms(ACTIVE)
-        estimates, errors = self.estimates.of(active)
-        self.guess = policy.guess(
-            self.rules, self._known_scores(), estimates, errors, self.problem.k
-        )
-        self.guess = max(self.guess, self.threshold)
-        if self.guess == -math.inf:
-            return
-        # The arms that seem best must stay to be evaluated: with epsilon > 0 even they are beaten.
-        rivals = np.delete(active, self._candidates(estimates))
-        beaten = rivals[self._beaten(rivals, self.guess)]
-        self.status[beaten] = SUSPENDED
-        if self.guess == self.threshold:
-            self.status[beaten] = DROPPED
-        else:
-            self._drop(beaten)
-
-    def _candidates(self, estimates: Floats) -> Ints:
-        """Return which of the active arms are among the k best of exact scores and estimates."""
-        known = self._known_scores()
-        everything = np.concatenate([known, estimates])
-        best = largest(everything, min(self.problem.k, len(everything)))
-        return best[best >= len(known)] - len(known)
-
-    def _beaten(self, positions: Ints, score: float) -> Bools:
-        theta = score + self.problem.epsilon
-        if theta == -math.inf or len(positions) == 0:
-            return np.zeros(len(positions), dtype=bool)
-        return self.evidence.peaks(positions, self.fronts[positions], theta) >= self.log_level
+        """Suspend the active arms that are beaten at the guess, or drop them if it is no guess."""
+        ledger, problem = self.ledger, self.problem
+        survey = ledger.survey(problem.k, self.rules.caution)
+        self.guess = max(survey.guess, self.threshold)
+        if self.guess > -math.inf:
+            # The arms that seem best must stay to be evaluated: with epsilon > 0 even they are beaten.
+            beaten = ledger.judge(
+                problem.team,
+                ledger.arms_with(ACTIVE),
+                self.guess + problem.epsilon,
+                self.log_level,
+                DROPPED if self.guess == self.threshold else SUSPENDED,
+                sparing=survey,
+            )
+            if beaten:
+                survey = ledger.survey(problem.k, self.rules.caution)
+        self.survey = survey
 
     def _drop(self, positions: Ints) -> None:
-        self.status[positions[self._beaten(positions, self.threshold)]] = DROPPED
+        """Drop those of the arms that are beaten for sure."""
+        if self.threshold > -math.inf and len(positions):
+            theta = self.threshold + self.problem.epsilon
+            self.ledger.judge(self.problem.team, positions, theta, self.log_level, DROPPED)
 
     def evaluate_candidates(self) -> None:
         """Evaluate the active arms that seem to belong to the top k, if that pays."""
-        active = self.arms(ACTIVE)
-        if len(active) == 0:
+        survey, ledger = self.survey, self.ledger
+        if survey is None:
             return
-        estimates, errors = self.estimates.of(active)
-        chosen = self._candidates(estimates)
+        chosen = survey.candidates
         if len(chosen) == 0:
             return
-        others = np.delete(np.arange(len(active)), chosen)
-        if len(others):
-            next_best = int(others[np.argmax(estimates[others])])
+        if survey.others:
             ahead = policy.next_front(self.rules, self.front, self.order.length) - self.front
             pays = policy.evaluation_pays(
                 self.rules,
-                estimates[chosen],
-                errors[chosen],
-                float(estimates[next_best]),
-                float(errors[next_best]),
+                ledger.estimates[chosen],
+                ledger.errors[chosen],
+                float(ledger.estimates[survey.runner_up]),
+                float(ledger.errors[survey.runner_up]),
                 self.order.length - self.front,
-                len(others) * ahead,
+                survey.others * ahead,
             )
             if not pays:
                 return
-        if self._affords(active[chosen]):
-            self._evaluate(active[chosen])
+        if self._affords(chosen):
+            self._evaluate(chosen)
 
     def _affords(self, positions: Ints) -> bool:
         """Return whether the budget allows to read these arms to the end."""
-        unread = int((self.order.length - self.fronts[positions]).sum())
+        unread = int((self.order.length - self.ledger.steps[positions]).sum())
         return unread * self.problem.source.block <= self._affordable_numbers()
 
     def finish_if_hopeless(self) -> None:
         """Read the undecided arms to the end if sampling on would hardly be cheaper."""
-        left = self.undecided()
-        if self.threshold == -math.inf or len(left) == 0 or not self._affords(left):
+        if self.threshold == -math.inf or not policy.may_be_hopeless(
+            self.rules, self.front, self.order.length
+        ):
             return
-        theta = self.threshold + self.problem.epsilon
-        needed = self.estimates.steps_needed(left, theta, self.log_level)
-        unread = self.order.length - self.fronts[left]
-        if policy.finishing_pays(self.rules, needed, unread, self.front, self.order.length):
+        if not self._finishing_pays():
+            return
+        # Suspended arms may have been beaten since, which only a replay tells.
+        self._drop(self.ledger.arms_with(SUSPENDED))
+        left = self.undecided()
+        if len(left) and self._finishing_pays() and self._affords(left):
             self._evaluate(left)
 
+    def _finishing_pays(self) -> bool:
+        theta = self.threshold + self.problem.epsilon
+        needed, unread = self.ledger.outlook(self.order.length, theta, self.log_level)
+        return policy.finishing_pays(self.rules, needed, unread)
+
     def _evaluate(self, positions: Ints) -> None:
-        """Compute exact scores by reading what has not been read, and raise the threshold."""
-        problem, intervals = self.problem, self.problem.intervals
-        constant = float(intervals.centre[intervals.weight == 0].sum())
-        norms = intervals.square_limit is not None
-        checked = intervals.two_sided and not norms and not intervals.estimated
-        limit = self.evidence.limit if checked else np.full(len(problem.arms), np.inf)
-        for front in np.unique(self.fronts[positions]):
-            group = positions[self.fronts[positions] == front]
-            blocks = self.order.undrawn(int(front))
-            found = checked_totals(problem, group, blocks, limit[group], squares=norms)
-            if found.squares is not None:
-                self._check_squares(group, found.squares)
-            if intervals.estimated:
-                self._learn_limit(float(found.largest.max()))
-            high, low = np.empty((2, len(group)))
-            _native.column_sums(self.evidence.history.sums(group, int(front)), high, low)
-            total, lost = add_exactly(found.high, high)
-            raw = total + (lost + found.low + low + constant)
-            self.scores[group] = self.problem.as_scores(problem.scale[group] * raw)
-            self.tally.numbers_read += len(group) * int(self.block_sizes[blocks].sum())
+        """Compute exact scores, and raise the threshold."""
+        problem, ledger = self.problem, self.ledger
+        if len(positions) == 0:
+            return
+        sums, numbers = problem.source.finish(problem.arms[positions], positions, ledger, self.order)
+        constant = float(self.centre[self.weight == 0].sum())
+        ledger.scores[positions] = problem.as_scores(problem.scale[positions] * (sums + constant))
+        ledger.status[positions] = KNOWN
+        self.tally.numbers_read += numbers
         self.tally.exact_scores += len(positions)
-        self.status[positions] = KNOWN
-        before = self.threshold
         self.threshold = policy.kth_largest(self._known_scores(), problem.k)
-        if self.threshold > before:
-            self._drop(self.undecided())
 
     def end_round(self) -> None:
         """Tell where the search stands."""
         shown = None if self.threshold == -math.inf else self.threshold
-        undecided, active = len(self.undecided()), len(self.arms(ACTIVE))
+        status = self.ledger.status
+        active = int(np.count_nonzero(status == ACTIVE))
+        undecided = int(np.count_nonzero(status <= SUSPENDED))
         self.tally.end_round(undecided, self.front, shown, active)
 
     def answer(self) -> Answer:
         """Return the k best known arms and what is guaranteed of them."""
-        problem = self.problem
+        problem, ledger = self.problem, self.ledger
         reached = problem.epsilon
         if not self.over():
             reached = max(reached, self._stop_early())
         assumption = problem.assumption
         if problem.intervals.estimated:
             assumption = (
-                f"unless some normalised block sum exceeds {self.ladder.limit:.6g} "
+                f"unless some normalised block sum that was not read exceeds {self.ladder.limit:.6g} "
                 "(an estimate, since no bounds were given)"
             )
-        best = largest(self.scores, problem.k)
-        all_known = bool((self.status == KNOWN).all())
+        best = largest(ledger.scores, problem.k)
+        all_known = bool((ledger.status == KNOWN).all())
         certificate = Certificate(
             epsilon=0.0 if all_known else reached,
             delta=0.0 if all_known else problem.delta,
@@ -346,17 +321,19 @@ class Race:
             unconditional=all_known or not problem.intervals.estimated,
             assumption=exact.CERTIFICATE.assumption if all_known else assumption,
         )
-        return Answer(best, self.scores[best], certificate)
+        return Answer(best, ledger.scores[best], certificate)
 
     def _stop_early(self) -> float:
         """Evaluate the arms that seem best and return the epsilon that can be promised."""
+        ledger = self.ledger
         left = self.undecided()
         known = self._known_scores()
-        everything = np.concatenate([known, self.estimates.of(left)[0]])
+        everything = np.concatenate([known, ledger.estimates[left]])
         seeming = largest(everything, self.problem.k)
         self._evaluate(left[seeming[seeming >= len(known)] - len(known)])
+        self._drop(self.undecided())
         left = self.undecided()
         if len(left) == 0:
             return 0.0
-        limits = self.evidence.upper_limits(left, self.fronts[left], self.log_level)
-        return float(limits.max() - self.threshold)
+        ceiling = ledger.ceiling(self.problem.team, left, self.log_level, self.threshold)
+        return ceiling - self.threshold

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from sureshot._native import Ledger, Met, Order, Team
     from sureshot._types import Floats, Ints
 
 
@@ -42,6 +43,28 @@ class RewardSource(Protocol):
 
         `squares`, where the source has data values and the array is given, is filled with the sums
         of their squares in the same shape.
+        """
+        ...
+
+    def advance(
+        self,
+        ledger: Ledger,
+        order: Order,
+        team: Team,
+        arms: Ints,
+        positions: Ints,
+        start: int,
+        stop: int,
+    ) -> Met:
+        """Read the drawn blocks [start, stop) of the arms at some positions into the ledger."""
+        ...
+
+    def finish(
+        self, arms: Ints, positions: Ints, ledger: Ledger, order: Order
+    ) -> tuple[Floats, int]:
+        """Return the sums of the arms at some positions over all blocks that can be drawn.
+
+        And how many numbers were read for it.
         """
         ...
 

@@ -69,6 +69,47 @@ class DenseSource:
             self._refuse(int(arms[int(np.argmin(finite))]))
         return sums
 
+    def advance(
+        self,
+        ledger: Ledger,
+        order: Order,
+        team: Team,
+        arms: Ints,
+        positions: Ints,
+        start: int,
+        stop: int,
+    ) -> Met:
+        """Read the drawn blocks [start, stop) of the arms at some positions into the ledger."""
+        met = ledger.read(
+            team,
+            self.data,
+            self.reward,
+            self.query,
+            self.block,
+            arms,
+            order,
+            positions,
+            start,
+            stop,
+        )
+        if met.broken >= 0:
+            self._refuse(int(arms[met.broken]))
+        return met
+
+    def finish(
+        self,
+        arms: Ints,
+        positions: Ints,  # noqa: ARG002 - whole rows are read, whatever was sampled of them
+        ledger: Ledger,  # noqa: ARG002
+        order: Order,  # noqa: ARG002
+    ) -> tuple[Floats, int]:
+        """Return the sums of the arms over all blocks that can be drawn.
+
+        Whole rows are read again: that is faster than to pass over what was sampled of them, and
+        equal rows get equal sums.
+        """
+        return self.exact_scores(arms), len(arms) * self.n_coordinates
+
     def totals(
         self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
     ) -> Totals:

@@ -13,6 +13,7 @@ from sureshot.sources.base import Totals
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from sureshot._native import Ledger, Met, Order, Team
     from sureshot._types import Array, Floats, Ints
 
 # Rewards asked for in one call of the function: enough to be worth the call, a few MB at most.
@@ -75,6 +76,39 @@ class FunctionSource:
             )
             raise BoundsError(message)
         return rewards.T
+
+    def advance(
+        self,
+        ledger: Ledger,
+        order: Order,
+        team: Team,
+        arms: Ints,
+        positions: Ints,
+        start: int,
+        stop: int,
+    ) -> Met:
+        """Pull the drawn coordinates [start, stop) of the arms at some positions into the ledger."""
+        sums = self.block_sums(arms[positions], order.blocks[start:stop])
+        return ledger.add(team, np.ascontiguousarray(sums), positions, start, stop)
+
+    def finish(
+        self, arms: Ints, positions: Ints, ledger: Ledger, order: Order
+    ) -> tuple[Floats, int]:
+        """Return the sums of the arms over all coordinates that can be drawn.
+
+        Only what has not been pulled before is pulled.
+        """
+        sums, numbers = np.empty(len(arms)), 0
+        steps = ledger.steps[positions]
+        for front in np.unique(steps):
+            group = np.flatnonzero(steps == front)
+            rest = order.undrawn(int(front))
+            ones = np.ones(len(rest))
+            found = self.totals(arms[group], rest, ones, ones)
+            high, lost = add_exactly(found.high, ledger.high[positions[group]])
+            sums[group] = high + (lost + found.low + ledger.low[positions[group]])
+            numbers += len(group) * len(rest)
+        return sums, numbers
 
     def totals(
         self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False

@@ -8,14 +8,14 @@ import numpy as np
 
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
-    from sureshot.search.order import WeightedOrder
     from sureshot.search.problem import Problem
+    from tests.reference.order import DrawnOrder
 
 
 class Estimates:
     """Sums of the normalised rewards of each arm."""
 
-    def __init__(self, problem: Problem, order: WeightedOrder) -> None:
+    def __init__(self, problem: Problem, order: DrawnOrder) -> None:
         n_arms = len(problem.arms)
         self.problem = problem
         self.order = order

@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot import _native
-from sureshot.search.history import History
 from sureshot.theory import wealth
+from tests.reference.history import History
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sureshot._types import Floats, Ints
-    from sureshot.search.order import WeightedOrder
     from sureshot.search.problem import Problem
+    from tests.reference.order import DrawnOrder
 
-# Numbers gathered for one call: a few MB for the native code, less for the many arrays of numpy.
-NATIVE_TILE = 1 << 20
+# Numbers bet on at a time.
 NUMPY_TILE = 1 << 16
 
 # Thresholds are lowered by this share of the largest possible score before an arm is tested: more
@@ -32,7 +30,7 @@ class Evidence:
     Thresholds are scores; `Problem.scale` turns them into sums of rewards for each arm.
     """
 
-    def __init__(self, problem: Problem, order: WeightedOrder) -> None:
+    def __init__(self, problem: Problem, order: DrawnOrder) -> None:
         intervals = problem.intervals
         self.problem = problem
         self.order = order
@@ -87,7 +85,7 @@ class Evidence:
         of the peaks of both signs: an arm must be too small in either.
         """
         peaks = np.empty(len(positions))
-        for tile, front in _tiles(fronts, NATIVE_TILE):
+        for tile, front in _tiles(fronts, NUMPY_TILE):
             arms = positions[tile]
             raw = theta / self.problem.scale[arms]
             raw -= self.guard(arms, raw)
@@ -96,33 +94,7 @@ class Evidence:
         return peaks
 
     def _peaks(self, arms: Ints, front: int, sign: float, raw: Floats) -> Floats:
-        """Return what `wealth.peak_log_wealth` of `bets` returns, computed by the native code."""
-        intervals = self.problem.intervals
-        blocks = self.order.blocks[:front]
-        squares = None
-        limit = self.limit[arms]
-        if intervals.square_limit is not None:
-            squares = self.history.squares(arms, front)
-            limit = intervals.square_limit[arms]
-        peaks = np.empty(len(arms))
-        _native.peak_wealth(
-            self.history.sums(arms, front),
-            squares,
-            intervals.centre[blocks],
-            intervals.weight[blocks],
-            self.order.left[:front],
-            self.guesses[:front],
-            self.problem.scale[arms],
-            limit,
-            self.base,
-            sign,
-            self.floor,
-            self.first_bet,
-            raw,
-            self.problem.team,
-            peaks,
-        )
-        return np.log(peaks)
+        return wealth.peak_log_wealth(self.bets(arms, front, sign), raw)
 
     def upper_limits(self, positions: Ints, fronts: Ints, log_level: float) -> Floats:
         """Return the score that each arm exceeds with at most the level's probability."""

@@ -1,0 +1,531 @@
+#include "ledger.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+#include <numeric>
+
+#include "isa.hpp"
+
+namespace sureshot {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+// Stakes start at this step: FIRST_STAKE of theory/wealth.py.
+constexpr std::int64_t first_stake = 4;
+
+// Thresholds are lowered by this share of the largest possible score before an arm is tested: more than
+// the absolute rounding error of everything that is compared with them.
+constexpr double rounding = 1e-11;
+
+// More than the relative error of a few operations with floats.
+constexpr double float_rounding = 0x1p-21;
+
+// An arm is judged again when its wealth is foretold to have this share of the logarithm that it needs.
+constexpr double eagerness = 0.6;
+
+// Arms and steps whose sums are read before they are bet on. Row by row: as many arms as are bet on
+// together. Column by column: long pieces of each column. Either table stays in the second-level cache.
+constexpr std::int64_t arms_by_row = Tile::arms, steps_by_row = 512;
+constexpr std::int64_t arms_by_column = 2048, steps_by_column = 32;
+
+std::int64_t groups_of(std::int64_t steps) { return (steps + steps_per_group - 1) / steps_per_group; }
+
+double power_of_two_near(double value) {
+    return std::isfinite(value) && value > 0.0 ? std::ldexp(1.0, std::ilogb(value)) : 1.0;
+}
+
+// The steps of a portion that are read together, sorted by address.
+struct Batch {
+    std::int64_t start, count;
+    std::vector<std::int64_t> blocks;  // ascending
+    std::vector<std::int64_t> row_of;  // where the sums of each step are, in drawn order
+};
+
+std::vector<Batch> batches(const Order& order, std::int64_t start, std::int64_t stop, std::int64_t most) {
+    std::vector<Batch> found;
+    for (std::int64_t at = start; at < stop; at += most) {
+        Batch batch{at, std::min(most, stop - at), {}, {}};
+        const std::int64_t* drawn = order.blocks().data() + at;
+        std::vector<std::int64_t> by_address(static_cast<std::size_t>(batch.count));
+        std::iota(by_address.begin(), by_address.end(), 0);
+        std::sort(by_address.begin(), by_address.end(),
+                  [drawn](std::int64_t a, std::int64_t b) { return drawn[a] < drawn[b]; });
+        batch.row_of.resize(by_address.size());
+        for (std::size_t row = 0; row < by_address.size(); ++row) {
+            batch.blocks.push_back(drawn[by_address[row]]);
+            batch.row_of[static_cast<std::size_t>(by_address[row])] = static_cast<std::int64_t>(row);
+        }
+        found.push_back(std::move(batch));
+    }
+    return found;
+}
+
+// Keeps the `count` largest of the values it is shown, with their keys.
+class Largest {
+ public:
+    explicit Largest(std::int64_t count) : count_(static_cast<std::size_t>(count)) {}
+
+    void show(double value, std::int64_t key) {
+        if (heap_.size() < count_) {
+            heap_.push_back({value, key});
+            std::push_heap(heap_.begin(), heap_.end(), above);
+        } else if (value > heap_.front().value) {
+            std::pop_heap(heap_.begin(), heap_.end(), above);
+            heap_.back() = {value, key};
+            std::push_heap(heap_.begin(), heap_.end(), above);
+        }
+    }
+
+    // The smallest of them, or minus infinity if fewer were shown.
+    double last() const { return heap_.size() < count_ ? -infinite : heap_.front().value; }
+
+    std::vector<std::int64_t> keys() const {
+        std::vector<std::int64_t> found;
+        for (const Entry& entry : heap_) found.push_back(entry.key);
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+
+ private:
+    struct Entry {
+        double value;
+        std::int64_t key;
+    };
+    static bool above(const Entry& a, const Entry& b) { return a.value > b.value; }
+
+    std::size_t count_;
+    std::vector<Entry> heap_;  // the smallest in front
+};
+
+}  // namespace
+
+// What a thread reads and bets on: steps in batches, and how many arms at once.
+struct Ledger::Portion {
+    std::int64_t start, stop;
+    std::int64_t arms_at_once;
+    std::int64_t cost;  // of one arm, in numbers
+    std::vector<Batch> batches;
+};
+
+// What a replay at one threshold needs of each step, in groups.
+struct Ledger::Shifts {
+    double theta;
+    std::vector<float> offset, inverse_left;
+};
+
+Ledger::Ledger(const Field& field)
+    : status(static_cast<std::size_t>(field.n_arms), active),
+      steps(status.size(), 0),
+      scores(status.size(), -infinite),
+      estimates(status.size(), 0.0),
+      errors(status.size(), 0.0),
+      high(status.size(), 0.0),
+      low(status.size(), 0.0),
+      n_arms_(field.n_arms),
+      signs_(field.both_signs ? 2 : 1),
+      terms_{field.centres, field.floor, 1.0, field.square_limit != nullptr, field.two_sided,
+             field.both_signs},
+      absolute_centres_(field.absolute_centres),
+      weights_(field.weights),
+      estimated_(field.estimated),
+      scale_unit_(power_of_two_near(1.0 / field.scale[0])),
+      scale_(field.scale, field.scale + field.n_arms),
+      inverse_scale_(status.size()),
+      sum_(status.size(), 0.0),
+      sum_squares_(status.size(), 0.0),
+      drawn_(status.size(), 0.0),
+      seen_(status.size(), 0.0),
+      judge_at_(status.size(), 0),
+      left_{field.weights},
+      first_(status.size() * static_cast<std::size_t>(signs_), 0),
+      last_(first_.size(), 0) {
+    const double* limits = terms_.norms ? field.square_limit : field.limit;
+    limit_.assign(limits, limits + n_arms_);
+    std::transform(scale_.begin(), scale_.end(), inverse_scale_.begin(),
+                   [](double scale) { return 1.0 / scale; });
+}
+
+void Ledger::record(const Order& order, const double* centre, const double* weight,
+                    std::int64_t start, std::int64_t stop, double guess, bool stakes) {
+    const bool guessed = guess > -infinite;
+    for (std::int64_t s = start; s < stop; ++s) {
+        const auto block = order.blocks()[static_cast<std::size_t>(s)];
+        const bool bets = stakes && guessed && s >= first_stake;
+        steps_.push_back({centre[block], weight[block], order.left()[static_cast<std::size_t>(s)],
+                          guessed ? guess : 0.0, bets ? 1.0 : 0.0});
+    }
+    left_.assign(order.left().begin(), order.left().begin() + stop + 1);
+}
+
+std::int64_t Ledger::bytes() const {
+    return static_cast<std::int64_t>(slabs_.size()) * (std::int64_t{1} << Chains::slab_bits) *
+           static_cast<std::int64_t>(sizeof(Group));
+}
+
+// Makes room for groups that one call fills; returns the first.
+std::uint32_t Ledger::reserve(std::int64_t groups) {
+    const std::uint32_t first = used_;
+    used_ += static_cast<std::uint32_t>(groups);
+    next_.resize(used_);
+    while ((slabs_.size() << Chains::slab_bits) < used_) {
+        slabs_.emplace_back(new Group[std::size_t{1} << Chains::slab_bits]);
+        slab_of_.push_back(slabs_.back().get());
+    }
+    return first;
+}
+
+Group& Ledger::group(std::uint32_t at) const {
+    constexpr std::uint32_t within_slab = (1u << Chains::slab_bits) - 1;
+    return slab_of_[at >> Chains::slab_bits][at & within_slab];
+}
+
+void Ledger::choose_unit(const Portion& portion, const double* sums, std::int64_t arms) {
+    const Batch& batch = portion.batches.front();
+    double largest = 0.0;
+    for (std::int64_t s = 0; s < batch.count; ++s) {
+        const Step& step = steps_[static_cast<std::size_t>(batch.start + s)];
+        const double* row = sums + batch.row_of[static_cast<std::size_t>(s)] * portion.arms_at_once;
+        for (std::int64_t at = 0; at < arms; ++at) {
+            largest = std::max(largest, std::fabs((row[at] - step.centre) / step.weight));
+        }
+    }
+    terms_.unit = power_of_two_near(largest);
+    unit_chosen_ = true;
+}
+
+void Ledger::load(Tile& tile, const std::int64_t* positions, std::int64_t count,
+                  std::int64_t steps_read) const {
+    tile.steps = steps_read;
+    for (std::int64_t at = 0; at < Tile::arms; ++at) {
+        // Unused places repeat the first arm: harmless numbers.
+        const auto from = static_cast<std::size_t>(positions[at < count ? at : 0]);
+        tile.sum[at] = sum_[from];
+        tile.sum_squares[at] = sum_squares_[from];
+        tile.drawn[at] = drawn_[from];
+        tile.high[at] = high[from];
+        tile.low[at] = low[from];
+        tile.seen[at] = seen_[from];
+        tile.inverse_scale[at] = inverse_scale_[from];
+        tile.limit[at] = limit_[from];
+        tile.worst[at] = terms_.two_sided ? 0.0 : -infinite;
+    }
+}
+
+void Ledger::store(const Tile& tile, const std::int64_t* positions, std::int64_t count, Met& met) {
+    double estimate[Tile::arms], error[Tile::arms];
+    kernels().estimate(tile, terms_, left_[static_cast<std::size_t>(tile.steps)], estimate, error);
+    for (std::int64_t at = 0; at < count; ++at) {
+        const std::int64_t position = positions[at];
+        const auto to = static_cast<std::size_t>(position);
+        sum_[to] = tile.sum[at];
+        sum_squares_[to] = tile.sum_squares[at];
+        drawn_[to] = tile.drawn[at];
+        high[to] = tile.high[at];
+        low[to] = tile.low[at];
+        seen_[to] = tile.seen[at];
+        steps[to] = tile.steps;
+        estimates[to] = scale_[to] * estimate[at];
+        errors[to] = scale_[to] * error[at];
+        const bool finite = std::isfinite(tile.high[at]);
+        const bool inside = terms_.norms ? tile.seen[at] <= tile.limit[at]
+                                         : tile.worst[at] <= tile.limit[at];
+        if (!finite && met.broken < 0) met.broken = position;
+        if (finite && !inside && !estimated_ && met.outside < 0) met.outside = position;
+        met.largest = std::max(met.largest, tile.worst[at]);
+    }
+}
+
+// `fill(first, arms, batch, sums, squares)` puts the sums of some arms over the batch's blocks into the
+// table, in address order, one row of `arms_at_once` places per block.
+template <class Fill>
+Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, const Portion& portion,
+                const Fill& fill) {
+    const std::int64_t groups_before = groups_of(portion.start);
+    const std::int64_t new_groups = groups_of(portion.stop) - groups_before;
+    const std::uint32_t base = reserve(count * signs_ * new_groups);
+    std::size_t most_steps = 0;
+    for (const Batch& batch : portion.batches) {
+        most_steps = std::max(most_steps, static_cast<std::size_t>(batch.count));
+    }
+    const std::size_t room = most_steps * static_cast<std::size_t>(portion.arms_at_once);
+    const auto table = [&](std::vector<double>& buffer) {
+        if (buffer.size() < room) buffer.assign(room, 0.0);
+        return buffer.data();
+    };
+    thread_local std::vector<double> sums_buffer, squares_buffer;
+    if (!unit_chosen_) {
+        double* sums = table(sums_buffer);
+        double* squares = terms_.norms ? table(squares_buffer) : nullptr;
+        const std::int64_t few = std::min(count, Tile::arms);
+        fill(0, few, portion.batches.front(), sums, squares);
+        choose_unit(portion, sums, few);
+    }
+
+    Met met;
+    std::mutex met_lock;
+    team.run(count, portion.cost, [&](std::int64_t begin, std::int64_t end) noexcept {
+        double* sums = table(sums_buffer);
+        double* squares = terms_.norms ? table(squares_buffer) : nullptr;
+        Placed placed;
+        Tile tile;
+        Met mine;
+        std::uint32_t chain[2 * Tile::arms];
+        for (std::int64_t some = begin; some < end; some += portion.arms_at_once) {
+            const std::int64_t some_end = std::min(some + portion.arms_at_once, end);
+            for (const Batch& batch : portion.batches) {
+                fill(some, some_end - some, batch, sums, squares);
+                for (std::int64_t first = some; first < some_end; first += Tile::arms) {
+                    const std::int64_t arms = std::min(Tile::arms, some_end - first);
+                    load(tile, positions + first, arms, batch.start);
+                    for (std::int64_t s = 0; s < batch.count;) {
+                        const std::int64_t step = batch.start + s;
+                        const std::int64_t slot = step % steps_per_group;
+                        const std::int64_t here = std::min(steps_per_group - slot, batch.count - s);
+                        const double* rows[steps_per_group];
+                        const double* square_rows[steps_per_group];
+                        for (std::int64_t h = 0; h < here; ++h) {
+                            const std::int64_t at =
+                                batch.row_of[static_cast<std::size_t>(s + h)] * portion.arms_at_once +
+                                (first - some);
+                            rows[h] = sums + at;
+                            square_rows[h] = squares == nullptr ? nullptr : squares + at;
+                        }
+                        kernels().place_bets(steps_.data() + step, terms_, rows, square_rows, here, slot,
+                                             tile, placed);
+                        const std::int64_t number = step / steps_per_group;
+                        for (std::int64_t at = 0; at < arms * signs_; ++at) {
+                            const std::int64_t stream = (first + at / signs_) * signs_ + at % signs_;
+                            const auto end_of = static_cast<std::size_t>(
+                                positions[first + at / signs_] * signs_ + at % signs_);
+                            if (number < groups_before) {
+                                chain[at] = last_[end_of];
+                                continue;
+                            }
+                            const auto fresh = base + static_cast<std::uint32_t>(
+                                                          stream * new_groups + number - groups_before);
+                            if (slot == 0) {
+                                if (number == 0) first_[end_of] = fresh;
+                                if (number > 0) next_[last_[end_of]] = fresh;
+                                last_[end_of] = fresh;
+                            }
+                            chain[at] = fresh;
+                        }
+                        Group* groups[2 * Tile::arms];
+                        for (std::int64_t at = 0; at < arms * signs_; ++at) groups[at] = &group(chain[at]);
+                        kernels().keep_bets(placed, groups, arms, signs_, slot, here);
+                        s += here;
+                    }
+                    store(tile, positions + first, arms, mine);
+                }
+            }
+        }
+        const std::lock_guard lock(met_lock);
+        met.largest = std::max(met.largest, mine.largest);
+        const auto earlier = [](std::int64_t& first, std::int64_t other) {
+            if (other >= 0 && (first < 0 || other < first)) first = other;
+        };
+        earlier(met.broken, mine.broken);
+        earlier(met.outside, mine.outside);
+    });
+    return met;
+}
+
+Met Ledger::read(Team& team, const Dense& dense, const Order& order, const std::int64_t* positions,
+                 std::int64_t count, std::int64_t start, std::int64_t stop) {
+    const bool by_column = std::abs(dense.matrix.row_stride) < std::abs(dense.matrix.column_stride);
+    const Portion portion{start, stop, by_column ? arms_by_column : arms_by_row,
+                          (stop - start) * dense.block,
+                          batches(order, start, stop, by_column ? steps_by_column : steps_by_row)};
+    return bet(team, positions, count, portion,
+               [&](std::int64_t first, std::int64_t arms, const Batch& batch, double* sums,
+                   double* squares) {
+                   std::int64_t rows[arms_by_column];
+                   for (std::int64_t at = 0; at < arms; ++at) rows[at] = dense.arms[positions[first + at]];
+                   kernels().block_sums(dense.matrix, dense.metric, dense.query, {rows, arms},
+                                        {batch.blocks.data(), batch.count, dense.block}, sums,
+                                        portion.arms_at_once, squares);
+               });
+}
+
+Met Ledger::add(Team& team, const double* sums, const std::int64_t* positions, std::int64_t count,
+                std::int64_t start, std::int64_t stop) {
+    Portion portion{start, stop, Tile::arms, stop - start, {{start, stop - start, {}, {}}}};
+    portion.batches.front().row_of.resize(static_cast<std::size_t>(stop - start));
+    std::iota(portion.batches.front().row_of.begin(), portion.batches.front().row_of.end(), 0);
+    return bet(team, positions, count, portion,
+               [&](std::int64_t first, std::int64_t arms, const Batch& batch, double* table, double*) {
+                   for (std::int64_t s = 0; s < batch.count; ++s) {
+                       const double* row = sums + s * count + first;
+                       std::copy(row, row + arms, table + s * Tile::arms);
+                   }
+               });
+}
+
+std::vector<std::int64_t> Ledger::arms_with(std::int8_t wanted) const {
+    std::vector<std::int64_t> found;
+    found.reserve(status.size());
+    for (std::size_t at = 0; at < status.size(); ++at) {
+        if (status[at] == wanted) found.push_back(static_cast<std::int64_t>(at));
+    }
+    return found;
+}
+
+Survey Ledger::survey(std::int64_t k, double caution) const {
+    Largest cautious(k), plain(k);
+    std::int64_t n_active = 0;
+    for (std::size_t at = 0; at < status.size(); ++at) {
+        const auto position = static_cast<std::int64_t>(at);
+        if (status[at] == known) {
+            cautious.show(scores[at], position);
+            plain.show(scores[at], position);
+        } else if (status[at] == active) {
+            cautious.show(estimates[at] - caution * errors[at], position);
+            plain.show(estimates[at], position);
+            ++n_active;
+        }
+    }
+    Survey found{cautious.last(), {}, 0, -1};
+    for (const std::int64_t position : plain.keys()) {
+        if (status[static_cast<std::size_t>(position)] == active) found.candidates.push_back(position);
+    }
+    found.others = n_active - static_cast<std::int64_t>(found.candidates.size());
+    auto candidate = found.candidates.begin();
+    double best = -infinite;
+    for (std::size_t at = 0; at < status.size(); ++at) {
+        if (status[at] != active) continue;
+        const auto position = static_cast<std::int64_t>(at);
+        if (candidate != found.candidates.end() && *candidate == position) {
+            ++candidate;
+        } else if (found.runner_up < 0 || estimates[at] > best) {
+            best = estimates[at];
+            found.runner_up = position;
+        }
+    }
+    return found;
+}
+
+Outlook Ledger::outlook(std::int64_t length, double theta, double log_level) const {
+    Outlook found;
+    for (std::size_t at = 0; at < status.size(); ++at) {
+        if (status[at] > suspended) continue;
+        const auto count = static_cast<double>(std::max<std::int64_t>(steps[at], 1));
+        const auto unread = static_cast<double>(length - steps[at]);
+        // With d the distance of the means and v their variance, the log wealth grows by
+        // d^2 / 2 (v + d^2) a step.
+        const double z = (theta - estimates[at]) / errors[at];
+        const double square = z > 0.0 ? z * z / count : 0.0;
+        const double needed = 2.0 * log_level * (1.0 + square) / square - count;
+        found.needed += needed < unread ? std::max(needed, 0.0) : unread;
+        found.unread += unread;
+    }
+    return found;
+}
+
+Ledger::Shifts Ledger::shifts(double theta) const {
+    Shifts found{theta, {}, {}};
+    const auto padded = static_cast<std::size_t>(groups_of(static_cast<std::int64_t>(steps_.size())) *
+                                                 steps_per_group);
+    found.offset.resize(padded, 0.0f);
+    found.inverse_left.resize(padded, 0.0f);
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+        const Step& step = steps_[s];
+        const double offset = (theta - step.guess) * scale_unit_ / (step.left * terms_.unit);
+        const double lower = offset - float_rounding * std::fabs(offset);
+        found.offset[s] = static_cast<float>(std::min(lower, 1e30));
+        found.inverse_left[s] = static_cast<float>(weights_ / step.left * (1.0 + float_rounding));
+    }
+    return found;
+}
+
+// The log wealth of the bets against an arm, the smaller of both signs; infinite if they win.
+double Ledger::log_wealth(std::int64_t position, const Shifts& at, double log_level) const {
+    const auto arm = static_cast<std::size_t>(position);
+    const double inverse_scale = inverse_scale_[arm] / scale_unit_;
+    // Beyond the range of float nothing wins; the arm is evaluated in the end.
+    if (steps[arm] == 0 || !(inverse_scale > 0x1p-60 && inverse_scale < 0x1p60)) return -infinite;
+    const double reach = terms_.norms ? std::sqrt(weights_ * limit_[arm]) : weights_ * std::fabs(limit_[arm]);
+    const double raw = std::fabs(at.theta) * inverse_scale_[arm];
+    const double guard = rounding * (absolute_centres_ + reach + raw) / (weights_ * terms_.unit);
+    const Replay replay{at.offset.data(), at.inverse_left.data(), static_cast<float>(inverse_scale),
+                        static_cast<float>(guard * (1.0 + float_rounding)),
+                        std::exp(log_level) * (1.0 + float_rounding * static_cast<double>(steps[arm]))};
+    const Chains chains{slab_of_.data(), next_.data()};
+    double least = infinite;
+    for (std::int64_t sign = 0; sign < signs_; ++sign) {
+        const std::uint32_t first = first_[arm * static_cast<std::size_t>(signs_) + static_cast<std::size_t>(sign)];
+        least = std::min(least, kernels().log_wealth(chains, first, groups_of(steps[arm]), replay));
+    }
+    return least;
+}
+
+std::int64_t Ledger::judge(Team& team, const std::int64_t* positions, std::int64_t count,
+                           const std::vector<std::int64_t>& spared, double theta, double log_level,
+                           std::int8_t verdict) {
+    const Shifts at = shifts(theta);
+    std::atomic<std::int64_t> judged{0};
+    const auto front = static_cast<std::int64_t>(steps_.size());
+    const double wanted = log_level / std::log(2.0);
+    team.run(count, 2 * front, [&](std::int64_t begin, std::int64_t end) noexcept {
+        std::int64_t mine = 0;
+        for (std::int64_t p = begin; p < end; ++p) {
+            const auto arm = static_cast<std::size_t>(positions[p]);
+            if (verdict == suspended && steps[arm] < judge_at_[arm]) continue;
+            if (std::binary_search(spared.begin(), spared.end(), positions[p])) continue;
+            const double found = log_wealth(positions[p], at, log_level);
+            if (found == infinite) {
+                status[arm] = verdict;
+                ++mine;
+            } else {
+                // Wealth grows exponentially, so when it will be enough can be foretold.
+                const double share = std::clamp(eagerness * wanted / std::max(found, 1e-3), 1.0, 2.0);
+                judge_at_[arm] = static_cast<std::int64_t>(share * static_cast<double>(steps[arm]));
+            }
+        }
+        judged += mine;
+    });
+    return judged;
+}
+
+double Ledger::certain_limit(std::int64_t position) const {
+    const auto arm = static_cast<std::size_t>(position);
+    const double left = left_[static_cast<std::size_t>(steps[arm])];
+    const double reach = terms_.norms ? std::sqrt(left * std::max(limit_[arm] - seen_[arm], 0.0))
+                                      : left * limit_[arm];
+    const double drawn = terms_.base + drawn_[arm];
+    const double guard = rounding * (absolute_centres_ + std::fabs(drawn) + reach);
+    return scale_[arm] * ((signs_ == 2 ? std::fabs(drawn) : drawn) + reach + guard);
+}
+
+double Ledger::ceiling(Team& team, const std::int64_t* positions, std::int64_t count, double log_level,
+                       double low) const {
+    double high_end = low;
+    for (std::int64_t p = 0; p < count; ++p) high_end = std::max(high_end, certain_limit(positions[p]));
+    if (!std::isfinite(high_end) || (estimated_ && limit_.front() == 0.0)) return infinite;
+    for (int halving = 0; halving < 60 && high_end > low; ++halving) {
+        const double middle = low + (high_end - low) / 2;
+        const Shifts at = shifts(middle);
+        std::atomic<bool> all{true};
+        team.run(count, 2 * static_cast<std::int64_t>(steps_.size()),
+                 [&](std::int64_t begin, std::int64_t end) noexcept {
+                     for (std::int64_t p = begin; p < end && all; ++p) {
+                         if (log_wealth(positions[p], at, log_level) < infinite) all = false;
+                     }
+                 });
+        (all ? high_end : low) = middle;
+    }
+    return high_end;
+}
+
+void Ledger::raise_limit(double limit) {
+    for (std::uint32_t at = 0; at < used_; ++at) {
+        kernels().raise_rooms(group(at), (limit - limit_.front()) / terms_.unit);
+    }
+    std::fill(limit_.begin(), limit_.end(), limit);
+}
+
+}  // namespace sureshot

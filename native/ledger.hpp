@@ -1,0 +1,144 @@
+// What has been read of each arm, the bets that were placed on it, and what has become of it.
+//
+// Arms are named by their position among the searched ones. Every arm is handled whole by one thread,
+// so nothing here depends on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bets.hpp"
+#include "matrix.hpp"
+#include "order.hpp"
+#include "team.hpp"
+
+namespace sureshot {
+
+// The undecided ones first.
+enum Status : std::int8_t { active, suspended, dropped, known };
+
+// What is known of the arms before anything is read. Arrays have one entry per arm.
+struct Field {
+    std::int64_t n_arms;
+    const double* scale;         // score per sum of rewards
+    const double* limit;         // of y
+    const double* square_limit;  // of |row|^2, or null for range bets
+    double centres;              // sum of the centres of all blocks
+    double absolute_centres;
+    double weights;
+    double floor;    // of the stakes, over the standard deviation
+    bool estimated;  // the limit of y is not known, and raised as larger ones are met
+    bool two_sided;
+    bool both_signs;
+};
+
+// Data, read by the kernels.
+struct Dense {
+    Matrix matrix;
+    Metric metric;
+    const double* query;
+    std::int64_t block;
+    const std::int64_t* arms;  // the row of each position
+};
+
+// What a round met. Positions are -1 where there is none.
+struct Met {
+    double largest = 0.0;       // |y|, or y if only that is limited
+    std::int64_t broken = -1;   // the first arm with a block sum that is not a finite number
+    std::int64_t outside = -1;  // the first arm beyond its limit
+};
+
+// The arms that seem best, and what the policy must know of the others.
+struct Survey {
+    double guess;                          // the k-th largest of exact scores and cautious estimates
+    std::vector<std::int64_t> candidates;  // active, among the k largest scores and estimates
+    std::int64_t others = 0;               // active arms that are not
+    std::int64_t runner_up = -1;           // the best of those
+};
+
+// How the undecided arms would get on.
+struct Outlook {
+    double needed = 0.0;  // steps until the bets against them win, at most what is unread
+    double unread = 0.0;  // steps
+};
+
+class Ledger {
+ public:
+    explicit Ledger(const Field& field);
+    Ledger(const Ledger&) = delete;
+    Ledger& operator=(const Ledger&) = delete;
+
+    // Fixes what the steps [start, stop) are; no bet on them uses anything that is learnt later.
+    void record(const Order& order, const double* centre, const double* weight, std::int64_t start,
+                std::int64_t stop, double guess, bool stakes);
+
+    // Reads the steps [start, stop) of some arms and bets on them.
+    Met read(Team& team, const Dense& dense, const Order& order, const std::int64_t* positions,
+             std::int64_t count, std::int64_t start, std::int64_t stop);
+    // The same with block sums that somebody else has read: [step][arm].
+    Met add(Team& team, const double* sums, const std::int64_t* positions, std::int64_t count,
+            std::int64_t start, std::int64_t stop);
+
+    Survey survey(std::int64_t k, double caution) const;
+    Outlook outlook(std::int64_t length, double theta, double log_level) const;
+
+    // Gives the status to those of the given arms whose bets win at theta, but for the spared ones
+    // (ascending); returns how many.
+    std::int64_t judge(Team& team, const std::int64_t* positions, std::int64_t count,
+                       const std::vector<std::int64_t>& spared, double theta, double log_level,
+                       std::int8_t verdict);
+    // A score that, unless the level's event happens, none of the given arms exceeds; at least `low`.
+    double ceiling(Team& team, const std::int64_t* positions, std::int64_t count, double log_level,
+                   double low) const;
+
+    // A new limit of y for all arms, larger than the last one.
+    void raise_limit(double limit);
+
+    // The positions of the arms that have the status, ascending.
+    std::vector<std::int64_t> arms_with(std::int8_t wanted) const;
+
+    std::vector<std::int8_t> status;
+    std::vector<std::int64_t> steps;  // read of each arm
+    std::vector<double> scores;       // exact, of the known arms
+    std::vector<double> estimates;    // of the scores, from what was read
+    std::vector<double> errors;       // their standard errors
+    std::vector<double> high, low;    // high + low: the sum of what was read
+    std::int64_t bytes() const;       // kept
+
+ private:
+    std::uint32_t reserve(std::int64_t groups);
+    Group& group(std::uint32_t at) const;
+    struct Portion;
+    struct Shifts;
+
+    template <class Fill>
+    Met bet(Team& team, const std::int64_t* positions, std::int64_t count, const Portion& portion,
+            const Fill& fill);
+    void choose_unit(const Portion& portion, const double* sums, std::int64_t arms);
+    void load(Tile& tile, const std::int64_t* positions, std::int64_t count, std::int64_t steps) const;
+    void store(const Tile& tile, const std::int64_t* positions, std::int64_t count, Met& met);
+    Shifts shifts(double theta) const;
+    double log_wealth(std::int64_t position, const Shifts& at, double log_level) const;
+    double certain_limit(std::int64_t position) const;
+
+    std::int64_t n_arms_, signs_;
+    Terms terms_;
+    double absolute_centres_, weights_;
+    bool estimated_;
+    double scale_unit_;  // a power of two that keeps inverse scales in the range of float
+    std::vector<double> scale_, inverse_scale_, limit_;
+    std::vector<double> sum_, sum_squares_, drawn_, seen_;
+    std::vector<std::int64_t> judge_at_;  // steps before which it is not worth to judge an arm
+    std::vector<Step> steps_;
+    std::vector<double> left_;  // before each step, and after the last
+    bool unit_chosen_ = false;
+
+    std::vector<std::unique_ptr<Group[]>> slabs_;
+    std::vector<Group*> slab_of_;
+    std::vector<std::uint32_t> next_;
+    std::uint32_t used_ = 0;
+    std::vector<std::uint32_t> first_, last_;  // [arm][sign]
+};
+
+}  // namespace sureshot

@@ -1,0 +1,1 @@
+"""The search in plain numpy: what the native ledger is compared with."""

@@ -1,0 +1,252 @@
+"""The native ledger against the search in plain numpy, which bets with the formulas of the theory."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from sureshot import _native
+from sureshot.search import betting, policy
+from sureshot.search.problem import Problem, Tally
+from sureshot.search.race import ACTIVE, Race
+from sureshot.sources.dense import DenseSource
+from sureshot.theory import intervals
+from tests.reference.race import Race as ReferenceRace
+
+if TYPE_CHECKING:
+    from sureshot._types import Array, Floats
+    from sureshot.theory.intervals import Intervals
+
+KINDS = ("range", "reach", "norms", "estimated", "distances")
+
+
+def known(kind: str, data: Array, query: Floats, block: int) -> Intervals:
+    n_arms = len(data)
+    if kind == "range":
+        low, high = float(data.min()), float(data.max())
+        return intervals.from_values("ip", query, low, high, block, n_arms)
+    if kind == "reach":
+        return intervals.from_scales(query, 0.0, 1.0, np.abs(data).max(axis=1), block)
+    if kind == "norms":
+        return intervals.from_norms(query, np.linalg.norm(data, axis=1) * 1.001, block)
+    if kind == "estimated":
+        return intervals.to_be_estimated(query, block, n_arms)
+    return intervals.from_distances(query, block, n_arms)
+
+
+def problem_of(
+    kind: str, order: str, rng: np.random.Generator, *, signs: bool, epsilon: float = 0.0
+) -> Problem:
+    block = 8 if order == "C" else 1
+    data = rng.standard_normal((200, 12)) @ rng.standard_normal((12, 3000))
+    data += 0.5 * rng.standard_normal(data.shape)
+    data *= rng.lognormal(0, 0.7, (200, 1))
+    query = rng.standard_normal(12) @ rng.standard_normal((12, 3000)) + rng.standard_normal(3000)
+    stored = np.asarray(data, order=order)  # type: ignore[call-overload]
+    reward = "sqeuclidean" if kind == "distances" else "ip"
+    scale = rng.lognormal(0, 0.3, 200) if kind == "range" else np.ones(200)
+    return Problem(
+        DenseSource(stored, query, reward, block, _native.Team(2)),
+        np.arange(200),
+        scale,
+        5,
+        epsilon,
+        0.1,
+        known(kind, data, query, block),
+        "none",
+        signs=(1.0, -1.0) if signs else (1.0,),
+    )
+
+
+CASES = [
+    pytest.param(kind, order, signs, id=f"{kind}-{order}{'-both signs' if signs else ''}")
+    for kind in KINDS
+    for order in ("C", "F")
+    for signs in (False, True)
+    if not (signs and kind == "distances")
+]
+
+
+@pytest.mark.parametrize(("kind", "order", "signs"), CASES)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_search_answers_as_the_reference_does(
+    kind: str, order: str, signs: bool, seed: int
+) -> None:
+    problem = problem_of(kind, order, np.random.default_rng([1, seed]), signs=signs)
+    tally, reference_tally = Tally(), Tally()
+    found = betting.search(problem, np.random.default_rng(seed), tally)
+    race = ReferenceRace(problem, np.random.default_rng(seed), reference_tally, policy.DEFAULT)
+    while not race.over() and race.read_on():
+        race.suspend_and_drop()
+        race.evaluate_candidates()
+        race.finish_if_hopeless()
+        race.end_round()
+    expected = race.answer()
+    assert sorted(found.positions) == sorted(expected.positions)
+    np.testing.assert_allclose(np.sort(found.scores), np.sort(expected.scores), rtol=1e-12)
+    assert found.certificate.exact == expected.certificate.exact
+    assert found.certificate.epsilon == expected.certificate.epsilon
+    assert found.certificate.delta == expected.certificate.delta
+    assert found.certificate.unconditional == expected.certificate.unconditional
+    # Numbers kept short cost next to nothing; rows are read whole for their exact scores.
+    again = tally.exact_scores * problem.source.n_coordinates
+    assert tally.numbers_read - again <= 1.1 * reference_tally.numbers_read
+
+
+def walked(problem: Problem, seed: int, rounds: int) -> tuple[Race, ReferenceRace]:
+    """Let all arms of both races read the same rounds with the same guesses; nothing is dropped."""
+    rules = policy.DEFAULT
+    race = Race(problem, np.random.default_rng(seed), Tally(), rules)
+    reference = ReferenceRace(problem, np.random.default_rng(seed), Tally(), rules)
+    for _ in range(rounds):
+        race.read_on()
+        reference.read_on()
+        race.guess = reference.guess = race.ledger.survey(problem.k, rules.caution).guess
+    return race, reference
+
+
+@pytest.mark.parametrize(("kind", "order", "signs"), CASES)
+@pytest.mark.parametrize("instructions", _native.instruction_sets())
+def test_bets_win_where_those_of_the_reference_do(
+    kind: str, order: str, signs: bool, instructions: str
+) -> None:
+    """At every level and threshold: never where they do not, and as soon but for a per cent."""
+    best = _native.instruction_set()
+    try:
+        _native.use_instruction_set(instructions)
+        problem = problem_of(kind, order, np.random.default_rng(2), signs=signs)
+        race, reference = walked(problem, 5, 14)
+        everyone = np.arange(200)
+        estimates = race.ledger.estimates
+        np.testing.assert_allclose(estimates, reference.estimates.of(everyone)[0], rtol=1e-9)
+        np.testing.assert_allclose(race.ledger.errors, reference.estimates.of(everyone)[1], rtol=1e-6)
+        decided = 0
+        for theta in np.quantile(estimates, [0.0, 0.5, 0.9, 0.97, 1.0]):
+            peaks = reference.evidence.peaks(everyone, race.ledger.steps, float(theta))
+            for log_level in (0.5, 2.0, 5.0, 20.0):
+                race.ledger.status[:] = 0
+                race.ledger.judge(problem.team, everyone, float(theta), log_level, 2)
+                wins = race.ledger.status == 2
+                assert (peaks[wins] >= log_level * 0.9999).all()
+                # The peak is looked for at the end of every group of 16 steps.
+                reached = reference_wealth(reference, everyone, float(theta))
+                assert wins[(reached >= 1.02 * log_level + 0.01) & np.isfinite(reached)].all()
+                decided += int(wins.sum())
+        assert 0 < decided < 20 * 200
+    finally:
+        _native.use_instruction_set(best)
+
+
+def reference_wealth(reference: ReferenceRace, arms: Array, theta: float) -> Floats:
+    """Return the log wealth after the last step, the smaller of both signs."""
+    from sureshot.theory import wealth
+
+    evidence, problem = reference.evidence, reference.problem
+    raw = theta / problem.scale[arms]
+    raw = raw - evidence.guard(arms, raw)
+    found = [
+        wealth.log_wealth(evidence.bets(arms, reference.front, sign), raw)[-1]
+        for sign in problem.signs
+    ]
+    least: Floats = np.minimum.reduce(found)
+    return least
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_instruction_sets_and_threads_give_the_same_search(kind: str) -> None:
+    best = _native.instruction_set()
+    found = []
+    try:
+        for instructions in _native.instruction_sets():
+            for threads in (1, 2, 3):
+                _native.use_instruction_set(instructions)
+                problem = problem_of(kind, "C", np.random.default_rng(3), signs=False)
+                object.__setattr__(problem, "team", _native.Team(threads))
+                tally = Tally()
+                answer = betting.search(problem, np.random.default_rng(7), tally)
+                found.append((answer.positions.tolist(), answer.scores.tolist(), tally.rounds))
+    finally:
+        _native.use_instruction_set(best)
+    assert all(one == found[0] for one in found)
+
+
+def test_the_ceiling_is_above_every_score_and_near() -> None:
+    misses = 0
+    for seed in range(200):
+        rng = np.random.default_rng([4, seed])
+        problem = problem_of("range", "F", rng, signs=False)
+        race, _ = walked(problem, seed, 12)
+        scores = problem.scale * problem.source.exact_scores(problem.arms)
+        low = float(scores.min()) - 1.0
+        ceiling = race.ledger.ceiling(problem.team, np.arange(200), race.log_level, low)
+        misses += ceiling < scores.max()
+        certain = race.ledger.ceiling(problem.team, np.arange(200), 1e6, low)
+        assert low < ceiling <= certain
+        assert certain >= scores.max()
+    assert misses <= 2  # at a level of 0.02
+
+
+def test_wealth_that_was_nearly_lost_can_be_won_back() -> None:
+    """Hundreds of orders of magnitude down, and up again: no underflow on the way."""
+    lost, won = 400, 4000
+    rewards = np.concatenate([np.full(lost, 1.0), np.full(won, -1.0)])
+    steps = lost + won
+    order = _native.Order(np.ones(2 * steps), 3)
+    order.draw(steps)
+    field = dict(centres=0.0, absolute_centres=0.0, weights=2.0 * steps, floor=0.0)
+    flags = dict(estimated=False, two_sided=True, both_signs=False)
+    ledger = _native.Ledger(np.ones(1), np.ones(1), None, **field, **flags)  # type: ignore[arg-type]
+    centre, weight = np.zeros(2 * steps), np.ones(2 * steps)
+    # Told that the score is enormous, the bets stake as much as they may from the start.
+    ledger.record(order, centre, weight, 0, steps, 1.9 * steps, stakes=True)
+    team = _native.Team(1)
+    ledger.add(team, rewards[:, None].copy(), np.zeros(1, np.int64), 0, steps)
+    positions = np.zeros(1, np.int64)
+    assert ledger.judge(team, positions, float(lost - won - steps), math.log(20), 2) == 0
+    assert ledger.judge(team, positions, 0.0, math.log(20), 2) == 1
+
+
+def test_numbers_of_any_size_are_kept_well() -> None:
+    """The kept numbers are short; their unit follows the data."""
+    shares = []
+    for unit in (2.0**-400, 2.0**-100, 1.0, 2.0**100, 2.0**400):
+        problem = problem_of("norms", "C", np.random.default_rng(6), signs=False)
+        source = problem.source
+        assert isinstance(source, DenseSource)
+        scaled = DenseSource(source.data * unit, source.query, "ip", 8, _native.Team(1))
+        bounds = known("norms", scaled.data / unit, source.query, 8)
+        assert bounds.square_limit is not None
+        bounds = type(bounds)(
+            bounds.centre, bounds.weight, bounds.limit, square_limit=bounds.square_limit * unit**2
+        )
+        again = Problem(scaled, problem.arms, problem.scale, 5, 0.0, 0.1, bounds, "none")
+        tally = Tally()
+        betting.search(again, np.random.default_rng(1), tally)
+        shares.append(tally.numbers_read)
+    assert len(set(shares)) == 1
+
+
+def test_an_arm_that_reads_on_keeps_its_bets() -> None:
+    """Reading in many small rounds places the same bets as reading at once."""
+    problem = problem_of("range", "C", np.random.default_rng(8), signs=True)
+    weight, centre = problem.intervals.weight, problem.intervals.centre
+    found = []
+    for stops in ([200], [1, 3, 16, 17, 31, 64, 65, 130, 200]):
+        race = Race(problem, np.random.default_rng(9), Tally(), policy.DEFAULT)
+        race.order.draw(200)
+        everyone = race.ledger.arms_with(ACTIVE)
+        start = 0
+        for stop in stops:
+            race.ledger.record(race.order, centre, weight, start, stop, 50.0, stakes=True)
+            problem.source.advance(
+                race.ledger, race.order, problem.team, problem.arms, everyone, start, stop
+            )
+            start = stop
+        low = -1e6
+        found.append(
+            [race.ledger.ceiling(problem.team, everyone[i : i + 1], 2.0, low) for i in range(200)]
+        )
+    np.testing.assert_array_equal(*found)
