@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
-.PHONY: demo test lint types pytest install bench-share clean
+.PHONY: demo test lint types pytest install bench-share bench-speed clean
 
 demo: .venv/installed
 	$(BIN)/sureshot demo
@@ -29,6 +29,13 @@ bench-share: .venv/tested
 	$(BIN)/python -m benchmarks.share $(SHARE) --out results/share.jsonl
 	$(BIN)/python -m benchmarks.table results/share.jsonl
 
+# How fast a search is next to numpy, faiss and usearch, at full size: wants a quiet machine, and
+# is meant to stay within 10 GB of memory and 40 minutes; SPEED=--small takes a minute or two. --write
+# puts the tables and the figure into docs/, --check fails if a target is not met:
+#   make bench-speed SPEED="--fashion fashion_mnist.npz --write --check"
+bench-speed: .venv/benched
+	$(BIN)/python -m benchmarks.speed $(SPEED)
+
 # The package is installed in editable mode: only a change of the native code or of the
 # dependencies makes a new installation necessary.
 .venv/created:
@@ -42,6 +49,10 @@ bench-share: .venv/tested
 
 .venv/tested: .venv/installed
 	$(BIN)/python -m pip install --quiet --group test --group lint
+	touch $@
+
+.venv/benched: .venv/tested
+	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
 
 clean:

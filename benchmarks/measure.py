@@ -77,7 +77,7 @@ class Prepared:
 
 
 def prepare(case: Case, path: Path | None) -> Prepared:
-    """Make the workload of a case, scan it and score every row for every query."""
+    """Make the workload of a case and prepare it."""
     n, N = SIZES[case.size]
     workload = workloads.make(
         case.workload,
@@ -88,8 +88,13 @@ def prepare(case: Case, path: Path | None) -> Prepared:
         order=case.order,
         path=path,
     )
+    return prepare_workload(workload)
+
+
+def prepare_workload(workload: Workload, threads: int | None = None) -> Prepared:
+    """Scan a workload and score every row for every query."""
     started = time.perf_counter()
-    scanned = sureshot.scan(workload.data)
+    scanned = sureshot.scan(workload.data, threads=threads)
     scan_seconds = time.perf_counter() - started
     bounds = {
         "limits": (workload.low, workload.high),

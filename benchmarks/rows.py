@@ -7,13 +7,19 @@ import hashlib
 import json
 import os
 import platform
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 import sureshot
 from sureshot import _native
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    Case = TypeVar("Case", bound=DataclassInstance)
 
 Row = dict[str, Any]
 
@@ -44,6 +50,16 @@ def append(path: Path, row: Row) -> None:
             if file.read(1) != b"\n":
                 file.write(b"\n")
         file.write(json.dumps(row).encode() + b"\n")
+
+
+def missing(wanted: list[Case], path: Path) -> list[Case]:
+    """Return the cases without a row in the file: a row holds the fields of its case."""
+    there = read(path)
+    return [case for case in wanted if not any(_of_case(row, asdict(case)) for row in there)]
+
+
+def _of_case(row: Row, fields: Row) -> bool:
+    return all(name in row and row[name] == value for name, value in fields.items())
 
 
 def environment() -> Row:

@@ -8,13 +8,12 @@ and started again. ``python -m benchmarks.table`` makes a table of them.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import rows, workloads
+from benchmarks import command, rows, workloads
+from benchmarks.command import tell
 from benchmarks.measure import ELIMINATIONS, Case, measure, prepare
 
 if TYPE_CHECKING:
@@ -23,14 +22,8 @@ if TYPE_CHECKING:
 K = 10
 DELTA = 0.05
 
-UNIT_ROWS = ("planted-0.3", "planted-0.1", "unit-norm")
 # Workloads of bytes: the limits of their type are all that `bounds=None` adds, and so "limits".
 BYTES = ("spectrograms", "spectrograms-centred")
-PATH_OF = {
-    "fashion-gradients": "fashion",
-    "spectrograms": "spectrograms",
-    "spectrograms-centred": "spectrograms",
-}
 
 BOUNDED_ME = "bounded-me"
 METHODS = ("betting", BOUNDED_ME, *ELIMINATIONS)
@@ -81,7 +74,7 @@ def _bounds_kinds(name: str, method: str) -> list[str]:
         kinds.append("scan")
         if name not in BYTES:
             kinds.append("none")
-        if name in UNIT_ROWS:
+        if name in workloads.UNIT_ROWS:
             kinds.append("unit")
     return kinds
 
@@ -93,21 +86,12 @@ def _blocks(name: str, order: str, method: str, bounds: str) -> list[int]:
     return [16, 64] if name in BYTES else [16]
 
 
-def missing(wanted: list[Case], path: Path) -> list[Case]:
-    """Return the cases without a row in the file."""
-    names = Case.__dataclass_fields__
-    there = {tuple(row.get(name) for name in names) for row in rows.read(path)}
-    return [case for case in wanted if tuple(asdict(case).values()) not in there]
-
-
 def run_workload(name: str, settings: argparse.Namespace, environment: rows.Row) -> None:
     """Measure all that is missing on one workload, one storage order in memory at a time."""
-    path = getattr(settings, PATH_OF[name]) if name in PATH_OF else None
-    if name in PATH_OF and path is None:
-        tell(f"{name}: skipped, it needs --{PATH_OF[name]} PATH")
+    if command.lacks_file(name, settings):
         return
     wanted = list(cases(name, settings))
-    todo = missing(wanted, settings.out)
+    todo = rows.missing(wanted, settings.out)
     if len(todo) < len(wanted):
         tell(f"{name}: {len(wanted) - len(todo)} of {len(wanted)} rows are there already")
     for order in ("row", "coordinate"):
@@ -115,7 +99,7 @@ def run_workload(name: str, settings: argparse.Namespace, environment: rows.Row)
         if not cases_of_order:
             continue
         started = time.perf_counter()
-        prepared = prepare(cases_of_order[0], path)
+        prepared = prepare(cases_of_order[0], command.file_of(name, settings))
         tell(f"{name}, {order} order: made in {time.perf_counter() - started:.1f} s")
         for case in cases_of_order:
             row = {**measure(prepared, case), "note": _note(case), **environment}
@@ -130,37 +114,22 @@ def run_workload(name: str, settings: argparse.Namespace, environment: rows.Row)
         del prepared
 
 
-def tell(line: str) -> None:
-    """Report progress."""
-    print(line, file=sys.stderr, flush=True)
-
-
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.share", description=__doc__)
     parser.add_argument("--small", action="store_true", help="n = 1,000, N = 20,000, 5 queries")
     parser.add_argument(
-        "--workloads",
-        type=lambda text: text.split(","),
-        default=list(workloads.WORKLOADS),
-        help=f"comma-separated, of: {', '.join(workloads.WORKLOADS)}",
-    )
-    parser.add_argument(
         "--methods",
-        type=lambda text: text.split(","),
+        type=command.names_in,
         default=list(METHODS),
         help=f"comma-separated, of: {', '.join(METHODS)}",
     )
     parser.add_argument("--queries", type=int, help="20, or 5 with --small")
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("results/share.jsonl"))
-    parser.add_argument("--fashion", type=Path, help="Fashion-MNIST as .npz")
-    parser.add_argument("--spectrograms", type=Path, help="spectrograms as .npz")
+    command.add_options(parser, workloads.WORKLOADS)
     settings = parser.parse_args(arguments)
-    for option, known in (("workloads", workloads.WORKLOADS), ("methods", METHODS)):
-        unknown = [name for name in getattr(settings, option) if name not in known]
-        if unknown:
-            parser.error(f"--{option}: expected some of {', '.join(known)}; got {unknown[0]!r}")
+    command.refuse_unknown(parser, "workloads", settings.workloads)
+    command.refuse_unknown(parser, "methods", settings.methods)
     if settings.queries is None:
         settings.queries = 5 if settings.small else 20
     if settings.queries < 1:

@@ -62,6 +62,17 @@ def lines(found: Iterable[Row], value: Callable[[Row], str]) -> list[str]:
     body = [
         [*label, *(cells.get(column, "–") for column in used)] for label, cells in table.items()
     ]
+    return markdown(titles, body)
+
+
+def markdown(titles: list[str], body: Iterable[list[str]]) -> list[str]:
+    """Return the lines of a table in Markdown.
+
+    Examples
+    --------
+    >>> markdown(["a", "b"], [["1", "2"]])
+    ['| a | b |', '| --- | --- |', '| 1 | 2 |']
+    """
     return ["| " + " | ".join(line) + " |" for line in (titles, ["---"] * len(titles), *body)]
 
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 ROWS_PER_CHUNK = 64
 RANK = 20
 PLANTED_ROWS = 10
+# Workloads whose rows have a norm of at most 1.
+UNIT_ROWS = ("planted-0.3", "planted-0.1", "unit-norm")
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,27 @@ def make(
     if recipe.dtype.kind in "iu":
         low, high = float(np.iinfo(recipe.dtype).min), float(np.iinfo(recipe.dtype).max)
     return Workload(name, data, recipe.queries, low, high)
+
+
+def as_type(workload: Workload, dtype: str) -> Workload:
+    """Return the workload with its float32 values as float16, or spread over the values of uint8.
+
+    Examples
+    --------
+    >>> workload = as_type(make("low-rank", n=100, N=500, queries=3), "uint8")
+    >>> workload.data.dtype.name, workload.low, workload.high
+    ('uint8', 0.0, 255.0)
+    """
+    if dtype == workload.data.dtype.name:
+        return workload
+    if dtype == "float16":
+        data = workload.data.astype(np.float16)
+        return replace(workload, data=data, low=float(data.min()), high=float(data.max()))
+    if dtype == "uint8":
+        step = np.float32((workload.high - workload.low) / 255)
+        data = np.rint((workload.data - np.float32(workload.low)) / step).astype(np.uint8)
+        return replace(workload, data=data, low=0.0, high=255.0)
+    raise ValueError(f"dtype: expected float32, float16 or uint8, got {dtype!r}")
 
 
 def _fill(
