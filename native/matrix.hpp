@@ -5,7 +5,7 @@
 
 namespace sureshot {
 
-enum class Element { float32, float64, int8, uint8, int16, boolean };
+enum class Element { float16, bfloat16, float32, float64, int8, uint8, int16, boolean };
 
 enum class Metric { inner_product, squared_euclidean, l1 };
 
