@@ -28,20 +28,14 @@ using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::c
 using RealsOut = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using TableOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-Element element_of(const Data& data) {
-    const nb::dlpack::dtype type = data.dtype();
-    if (type == nb::dtype<float>()) return Element::float32;
-    if (type == nb::dtype<double>()) return Element::float64;
-    if (type == nb::dtype<std::int8_t>()) return Element::int8;
-    if (type == nb::dtype<std::uint8_t>()) return Element::uint8;
-    if (type == nb::dtype<std::int16_t>()) return Element::int16;
-    if (type == nb::dtype<bool>()) return Element::boolean;
-    throw nb::type_error("data has an element type the kernels do not know");
-}
-
-Matrix matrix_of(const Data& data) {
+// The caller names the element type: half-precision arrays come as integers.
+Matrix matrix_of(const Data& data, Element element) {
+    const std::size_t sizes[] = {2, 2, 4, 8, 1, 1, 2, 1};  // in the order of Element
+    if (data.itemsize() != sizes[static_cast<int>(element)]) {
+        throw nb::type_error("data is not of the given element type");
+    }
     return {data.data(),
-            element_of(data),
+            element,
             static_cast<std::int64_t>(data.shape(0)),
             static_cast<std::int64_t>(data.shape(1)),
             data.stride(0),
@@ -50,8 +44,8 @@ Matrix matrix_of(const Data& data) {
 
 Arms arms_of(const Ids& ids) { return {ids.data(), static_cast<std::int64_t>(ids.shape(0))}; }
 
-Blocks blocks_of(const Ids& ids, std::int64_t size) {
-    return {ids.data(), static_cast<std::int64_t>(ids.shape(0)), size};
+Blocks blocks_of(const Ids& ids, std::int64_t size, std::int64_t shift) {
+    return {ids.data(), static_cast<std::int64_t>(ids.shape(0)), size, shift};
 }
 
 // A new array with the values.
@@ -71,6 +65,16 @@ auto view_of(std::vector<Value>& values) {
 NB_MODULE(_native, m) {
     m.doc() = "The native code of sureshot: sums, the order of draws, and the bets.";
 
+    nb::enum_<Element>(m, "Element", "What the data consists of.")
+        .value("FLOAT16", Element::float16)
+        .value("BFLOAT16", Element::bfloat16)
+        .value("FLOAT32", Element::float32)
+        .value("FLOAT64", Element::float64)
+        .value("INT8", Element::int8)
+        .value("UINT8", Element::uint8)
+        .value("INT16", Element::int16)
+        .value("BOOL", Element::boolean);
+
     nb::enum_<Metric>(m, "Metric", "What a reward is.")
         .value("INNER_PRODUCT", Metric::inner_product)
         .value("SQUARED_EUCLIDEAN", Metric::squared_euclidean)
@@ -81,35 +85,33 @@ NB_MODULE(_native, m) {
 
     m.def(
         "block_sums",
-        [](const Data& data, Metric metric, const Reals& query, const Ids& arms, const Ids& blocks,
-           std::int64_t block, Team& team, const TableOut& sums,
+        [](const Data& data, Element element, Metric metric, const Reals& query, const Ids& arms, const Ids& blocks, std::int64_t block, std::int64_t shift, Team& team, const TableOut& sums,
            const std::optional<TableOut>& squares) {
+            const Matrix matrix = matrix_of(data, element);
             const nb::gil_scoped_release release;
-            const Matrix matrix = matrix_of(data);
             const Arms all = arms_of(arms);
-            const Blocks wanted = blocks_of(blocks, block);
+            const Blocks wanted = blocks_of(blocks, block, shift);
             team.run(all.count, wanted.count * wanted.size, [&](auto begin, auto end) noexcept {
                 kernels().block_sums(matrix, metric, query.data(), {all.ids + begin, end - begin},
                                      wanted, sums.data() + begin, all.count,
                                      squares ? squares->data() + begin : nullptr);
             });
         },
-        "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
-        "blocks"_a.noconvert(), "block"_a, "team"_a, "sums"_a.noconvert(),
+        "data"_a.noconvert(), "element"_a, "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
+        "blocks"_a.noconvert(), "block"_a, "shift"_a, "team"_a, "sums"_a.noconvert(),
         "squares"_a.noconvert() = nb::none(),
         "Fill sums (blocks, arms) with the sum of each arm's rewards over each block, and squares "
         "with that of its squared values.");
 
     m.def(
         "totals",
-        [](const Data& data, Metric metric, const Reals& query, const Ids& arms, const Ids& blocks,
-           std::int64_t block, const Reals& centre, const Reals& weight, Team& team,
+        [](const Data& data, Element element, Metric metric, const Reals& query, const Ids& arms, const Ids& blocks, std::int64_t block, std::int64_t shift, const Reals& centre, const Reals& weight, Team& team,
            const RealsOut& high, const RealsOut& low, const RealsOut& largest,
            const std::optional<RealsOut>& squares) {
+            const Matrix matrix = matrix_of(data, element);
             const nb::gil_scoped_release release;
-            const Matrix matrix = matrix_of(data);
             const Arms all = arms_of(arms);
-            const Blocks wanted = blocks_of(blocks, block);
+            const Blocks wanted = blocks_of(blocks, block, shift);
             team.run(all.count, wanted.count * wanted.size, [&](auto begin, auto end) noexcept {
                 kernels().totals(matrix, metric, query.data(), {all.ids + begin, end - begin}, wanted,
                                  centre.data(), weight.data(),
@@ -117,8 +119,8 @@ NB_MODULE(_native, m) {
                                   squares ? squares->data() + begin : nullptr});
             });
         },
-        "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
-        "blocks"_a.noconvert(), "block"_a, "centre"_a.noconvert(), "weight"_a.noconvert(),
+        "data"_a.noconvert(), "element"_a, "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
+        "blocks"_a.noconvert(), "block"_a, "shift"_a, "centre"_a.noconvert(), "weight"_a.noconvert(),
         "team"_a, "high"_a.noconvert(), "low"_a.noconvert(), "largest"_a.noconvert(),
         "squares"_a.noconvert() = nb::none(),
         "Fill high + low (arms,) with the sums over all blocks, and largest with the largest "
@@ -126,31 +128,31 @@ NB_MODULE(_native, m) {
 
     m.def(
         "row_scores",
-        [](const Data& data, Metric metric, const Reals& query, const Ids& arms, Team& team,
+        [](const Data& data, Element element, Metric metric, const Reals& query, const Ids& arms, Team& team,
            const RealsOut& scores) {
+            const Matrix matrix = matrix_of(data, element);
             const nb::gil_scoped_release release;
-            const Matrix matrix = matrix_of(data);
             const Arms all = arms_of(arms);
             team.run(all.count, matrix.n_columns, [&](auto begin, auto end) noexcept {
                 kernels().row_scores(matrix, metric, query.data(), {all.ids + begin, end - begin},
                                      scores.data() + begin);
             });
         },
-        "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
+        "data"_a.noconvert(), "element"_a, "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
         "scores"_a.noconvert(), "Fill scores (arms,) with the sum of all rewards of each arm.");
 
     m.def(
         "scan_rows",
-        [](const Data& data, const Reals& middle, const Reals& unit, Team& team,
+        [](const Data& data, Element element, const Reals& middle, const Reals& unit, Team& team,
            const RealsOut& reach, const RealsOut& squares) {
+            const Matrix matrix = matrix_of(data, element);
             const nb::gil_scoped_release release;
-            const Matrix matrix = matrix_of(data);
             team.run(matrix.n_rows, matrix.n_columns, [&](auto begin, auto end) noexcept {
                 kernels().scan_rows(matrix, middle.data(), unit.data(), begin, end, reach.data(),
                                     squares.data());
             });
         },
-        "data"_a.noconvert(), "middle"_a.noconvert(), "unit"_a.noconvert(), "team"_a,
+        "data"_a.noconvert(), "element"_a, "middle"_a.noconvert(), "unit"_a.noconvert(), "team"_a,
         "reach"_a.noconvert(), "squares"_a.noconvert(),
         "Fill reach (rows,) with the largest |value - middle| * unit and squares with the squared "
         "norm of each row.");
@@ -212,16 +214,16 @@ NB_MODULE(_native, m) {
             "stakes"_a, "Fix what the steps [start, stop) are before they are read.")
         .def(
             "read",
-            [](Ledger& ledger, Team& team, const Data& data, Metric metric, const Reals& query,
-               std::int64_t block, const Ids& arms, const Order& order, const Ids& positions,
+            [](Ledger& ledger, Team& team, const Data& data, Element element, Metric metric,
+               const Reals& query, std::int64_t block, std::int64_t shift, const Ids& arms, const Order& order, const Ids& positions,
                std::int64_t start, std::int64_t stop) {
                 const nb::gil_scoped_release release;
-                return ledger.read(team, {matrix_of(data), metric, query.data(), block, arms.data()},
+                return ledger.read(team, {matrix_of(data, element), metric, query.data(), {nullptr, 0, block, shift}, arms.data()},
                                    order, positions.data(),
                                    static_cast<std::int64_t>(positions.shape(0)), start, stop);
             },
-            "team"_a, "data"_a.noconvert(), "metric"_a, "query"_a.noconvert(), "block"_a,
-            "arms"_a.noconvert(), "order"_a, "positions"_a.noconvert(), "start"_a, "stop"_a,
+            "team"_a, "data"_a.noconvert(), "element"_a, "metric"_a, "query"_a.noconvert(), "block"_a,
+            "shift"_a, "arms"_a.noconvert(), "order"_a, "positions"_a.noconvert(), "start"_a, "stop"_a,
             "Read the steps [start, stop) of some arms and bet on them.")
         .def(
             "add",

@@ -20,8 +20,8 @@ struct Range {
 };
 
 Range coordinates_of(const Matrix& matrix, const Blocks& blocks, std::int64_t position) {
-    const std::int64_t begin = blocks.ids[position] * blocks.size;
-    return {begin, smaller(begin + blocks.size, matrix.n_columns)};
+    const std::int64_t begin = blocks.ids[position] * blocks.size - blocks.shift;
+    return {begin > 0 ? begin : 0, smaller(begin + blocks.size, matrix.n_columns)};
 }
 
 template <class Value>
@@ -42,7 +42,7 @@ template <class Value, class Reward, bool with_squares>
 BlockSum sum_of_block(const Matrix& matrix, const Value* row, const double* query, Range range) {
     BlockSum sum;
     for (std::int64_t j = range.begin; j < range.end; ++j) {
-        const double value = static_cast<double>(row[j * matrix.column_stride]);
+        const double value = number(row[j * matrix.column_stride]);
         sum.rewards += Reward::reward(value, query[j]);
         if constexpr (with_squares) sum.squares += value * value;
     }
@@ -62,14 +62,14 @@ void sum_columns(const Matrix& matrix, const double* query, Arms arms, Range ran
         if (neighbours) {
             const Value* values = column + arms.ids[0];
             for (std::int64_t at = 0; at < arms.count; ++at) {
-                const double value = static_cast<double>(values[at]);
+                const double value = number(values[at]);
                 sums[at] += Reward::reward(value, query_value);
                 if constexpr (with_squares) squares[at] += value * value;
             }
             continue;
         }
         for (std::int64_t at = 0; at < arms.count; ++at) {
-            const double value = static_cast<double>(column[arms.ids[at] * matrix.row_stride]);
+            const double value = number(column[arms.ids[at] * matrix.row_stride]);
             sums[at] += Reward::reward(value, query_value);
             if constexpr (with_squares) squares[at] += value * value;
         }

@@ -339,7 +339,7 @@ Met Ledger::read(Team& team, const Dense& dense, const Order& order, const std::
                  std::int64_t count, std::int64_t start, std::int64_t stop) {
     const bool by_column = std::abs(dense.matrix.row_stride) < std::abs(dense.matrix.column_stride);
     const Portion portion{start, stop, by_column ? arms_by_column : arms_by_row,
-                          (stop - start) * dense.block,
+                          (stop - start) * dense.blocks.size,
                           batches(order, start, stop, by_column ? steps_by_column : steps_by_row)};
     return bet(team, positions, count, portion,
                [&](std::int64_t first, std::int64_t arms, const Batch& batch, double* sums,
@@ -347,7 +347,9 @@ Met Ledger::read(Team& team, const Dense& dense, const Order& order, const std::
                    std::int64_t rows[arms_by_column];
                    for (std::int64_t at = 0; at < arms; ++at) rows[at] = dense.arms[positions[first + at]];
                    kernels().block_sums(dense.matrix, dense.metric, dense.query, {rows, arms},
-                                        {batch.blocks.data(), batch.count, dense.block}, sums,
+                                        {batch.blocks.data(), batch.count, dense.blocks.size,
+                                         dense.blocks.shift},
+                                        sums,
                                         portion.arms_at_once, squares);
                });
 }

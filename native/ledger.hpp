@@ -38,7 +38,7 @@ struct Dense {
     Matrix matrix;
     Metric metric;
     const double* query;
-    std::int64_t block;
+    Blocks blocks;             // their size and shift
     const std::int64_t* arms;  // the row of each position
 };
 

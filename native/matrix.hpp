@@ -5,7 +5,7 @@
 
 namespace sureshot {
 
-enum class Element { float32, float64, int8, uint8, int16, boolean };
+enum class Element { float16, bfloat16, float32, float64, int8, uint8, int16, boolean };
 
 enum class Metric { inner_product, squared_euclidean, l1 };
 
@@ -18,11 +18,13 @@ struct Matrix {
     std::int64_t column_stride;  // in elements, may be negative
 };
 
-// The blocks of a row: block b holds the coordinates [b * size, min((b + 1) * size, n_columns)).
+// The blocks of a row: block b holds the coordinates from b * size - shift on, as many as `size` and as
+// the row has. The first one is short by the shift, so that the others can begin with a cache line.
 struct Blocks {
     const std::int64_t* ids;
     std::int64_t count;
     std::int64_t size;
+    std::int64_t shift;
 };
 
 struct Arms {

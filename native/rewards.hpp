@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "matrix.hpp"
+#include "elements.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 
@@ -35,12 +35,14 @@ void with_types(Element element, Metric metric, F&& f) {
         }
     };
     switch (element) {
+        case Element::float16: return with_value.template operator()<Float16>();
+        case Element::bfloat16: return with_value.template operator()<BFloat16>();
         case Element::float32: return with_value.template operator()<float>();
         case Element::float64: return with_value.template operator()<double>();
         case Element::int8: return with_value.template operator()<std::int8_t>();
         case Element::uint8: return with_value.template operator()<std::uint8_t>();
         case Element::int16: return with_value.template operator()<std::int16_t>();
-        case Element::boolean: return with_value.template operator()<bool>();
+        case Element::boolean: return with_value.template operator()<Boolean>();
     }
 }
 

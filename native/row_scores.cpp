@@ -26,13 +26,13 @@ void contiguous_rows(const Matrix& matrix, const double* query, const std::int64
     for (std::int64_t j = 0; j < whole; j += lanes) {
         for (std::int64_t r = 0; r < n_rows; ++r) {
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
-                sums[r][lane] += Reward::reward(static_cast<double>(rows[r][j + lane]), query[j + lane]);
+                sums[r][lane] += Reward::reward(number(rows[r][j + lane]), query[j + lane]);
             }
         }
     }
     for (std::int64_t r = 0; r < n_rows; ++r) {
         for (std::int64_t j = whole; j < matrix.n_columns; ++j) {
-            sums[r][j - whole] += Reward::reward(static_cast<double>(rows[r][j]), query[j]);
+            sums[r][j - whole] += Reward::reward(number(rows[r][j]), query[j]);
         }
         double score = 0.0;
         for (const double sum : sums[r]) score += sum;
@@ -53,12 +53,12 @@ void strided_rows(const Matrix& matrix, const double* query, const std::int64_t*
         if (neighbours) {
             const Value* values = column + ids[0];
             for (std::int64_t r = 0; r < n_rows; ++r) {
-                sum[r] += Reward::reward(static_cast<double>(values[r]), query_value);
+                sum[r] += Reward::reward(number(values[r]), query_value);
             }
             continue;
         }
         for (std::int64_t r = 0; r < n_rows; ++r) {
-            const double value = static_cast<double>(column[ids[r] * matrix.row_stride]);
+            const double value = number(column[ids[r] * matrix.row_stride]);
             sum[r] += Reward::reward(value, query_value);
         }
     }

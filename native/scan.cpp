@@ -22,13 +22,13 @@ void scan_contiguous(const Matrix& matrix, const double* middle, const double* u
     const std::int64_t whole = matrix.n_columns - matrix.n_columns % lanes;
     for (std::int64_t j = 0; j < whole; j += lanes) {
         for (std::int64_t lane = 0; lane < lanes; ++lane) {
-            const double value = static_cast<double>(values[j + lane]);
+            const double value = number(values[j + lane]);
             keep_larger(largest[lane], std::fabs(value - middle[j + lane]) * unit[j + lane]);
             sums[lane] += value * value;
         }
     }
     for (std::int64_t j = whole; j < matrix.n_columns; ++j) {
-        const double value = static_cast<double>(values[j]);
+        const double value = number(values[j]);
         keep_larger(largest[j - whole], std::fabs(value - middle[j]) * unit[j]);
         sums[j - whole] += value * value;
     }
@@ -53,12 +53,12 @@ void scan_strided(const Matrix& matrix, const double* middle, const double* unit
         };
         if (matrix.row_stride == 1) {
             for (std::int64_t row = begin; row < end; ++row) {
-                scan_value(row, static_cast<double>(column[row]));
+                scan_value(row, number(column[row]));
             }
             continue;
         }
         for (std::int64_t row = begin; row < end; ++row) {
-            scan_value(row, static_cast<double>(column[row * matrix.row_stride]));
+            scan_value(row, number(column[row * matrix.row_stride]));
         }
     }
 }

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import ml_dtypes  # noqa: F401 - tells numpy what bfloat16 is
 import numpy as np
 import pytest
 from hypothesis import settings
 
+from sureshot._elements import ELEMENTS, PRECISION
 from sureshot._validate import METRICS
 from sureshot.search.run import METHODS
 
@@ -27,6 +29,8 @@ settings.load_profile("sureshot")
 
 # A delta at which a wrong answer is a bug, not bad luck.
 CERTAIN = 1e-12
+ELEMENT_TYPES = tuple(ELEMENTS)
+FLOAT_TYPES = tuple(PRECISION)
 SMALLEST_FIRST = ("sqeuclidean", "l1")
 EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).smallest_subnormal)
@@ -120,7 +124,7 @@ def span(data: Array) -> tuple[float, float]:
 def random_data(rng: np.random.Generator, shape: tuple[int, int], dtype: str) -> Array:
     """Return values over the whole range of an integer type, normal ones of a float type."""
     kind = np.dtype(dtype)
-    if kind.kind == "f":
+    if dtype in FLOAT_TYPES:
         return rng.standard_normal(shape).astype(kind)
     if kind.kind == "b":
         return rng.random(shape) < 0.5
@@ -153,7 +157,7 @@ def _memory_map(values: Array, folder: Path) -> Array:
     np.save(folder / "data.npy", values)
     mapped: Array = np.load(folder / "data.npy", mmap_mode="r")
     assert isinstance(mapped, np.memmap)
-    return mapped
+    return mapped.view(values.dtype)  # the file does not say bfloat16
 
 
 # The same numbers in every memory layout that the library promises to read.

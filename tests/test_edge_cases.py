@@ -41,7 +41,7 @@ def answer_or_refusal(*arguments: Any) -> TopK | str:
         return str(error)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int8", "uint8"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int8", "uint8"])
 @pytest.mark.parametrize(
     ("n_arms", "size", "k"),
     [(1, 1, 1), (1, 7, 1), (7, 1, 3), (9, 1, 9), (5, 7, 5), (9, 97, 1), (9, 97, 9), (30, 1535, 4)],

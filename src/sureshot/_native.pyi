@@ -5,6 +5,16 @@ from sureshot._types import Array, Floats, Ints
 class Team:
     def __init__(self, threads: int) -> None: ...
 
+class Element(Enum):
+    FLOAT16 = 0
+    BFLOAT16 = 1
+    FLOAT32 = 2
+    FLOAT64 = 3
+    INT8 = 4
+    UINT8 = 5
+    INT16 = 6
+    BOOL = 7
+
 class Metric(Enum):
     INNER_PRODUCT = 0
     SQUARED_EUCLIDEAN = 1
@@ -12,6 +22,7 @@ class Metric(Enum):
 
 def block_sums(
     data: Array,
+    element: Element,
     metric: Metric,
     query: Floats,
     arms: Ints,
@@ -23,6 +34,7 @@ def block_sums(
 ) -> None: ...
 def totals(
     data: Array,
+    element: Element,
     metric: Metric,
     query: Floats,
     arms: Ints,
@@ -38,10 +50,22 @@ def totals(
 ) -> None: ...
 def column_sums(table: Floats, high: Floats, low: Floats) -> None: ...
 def row_scores(
-    data: Array, metric: Metric, query: Floats, arms: Ints, team: Team, scores: Floats
+    data: Array,
+    element: Element,
+    metric: Metric,
+    query: Floats,
+    arms: Ints,
+    team: Team,
+    scores: Floats,
 ) -> None: ...
 def scan_rows(
-    data: Array, middle: Floats, unit: Floats, team: Team, reach: Floats, squares: Floats
+    data: Array,
+    element: Element,
+    middle: Floats,
+    unit: Floats,
+    team: Team,
+    reach: Floats,
+    squares: Floats,
 ) -> None: ...
 def peak_wealth(
     sums: Floats,

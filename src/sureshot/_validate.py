@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot._elements import ELEMENTS, is_number
 from sureshot._native import Team
 from sureshot._validate_bounds import KnownBounds, kind, known_bounds, one_of, pair
 from sureshot.search.run import METHODS
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 METRICS = ("ip", "abs-ip", "sqeuclidean", "l1", "cosine")
 # Searched as negated distances, shown as distances.
 DISTANCES = ("sqeuclidean", "l1")
-# Element types the kernels read.
-ELEMENT_TYPES = ("float32", "float64", "int8", "uint8", "int16", "bool")
-
 
 # Norms of rows below this are not computed well: their squares are subnormal numbers.
 SMALLEST_NORM = 1e-140
@@ -222,8 +220,8 @@ def _data(data: Any) -> Array:
         raise TypeError(message)
     if data.ndim != 2:
         raise ValueError(f"data must have 2 dimensions (arms, coordinates), got shape {data.shape}")
-    if data.dtype.name not in ELEMENT_TYPES:
-        known = ", ".join(ELEMENT_TYPES)
+    if data.dtype.name not in ELEMENTS:
+        known = ", ".join(ELEMENTS)
         raise TypeError(f"data must hold one of {known}, got {data.dtype}")
     if not data.dtype.isnative:
         message = (
@@ -244,7 +242,7 @@ def _data(data: Any) -> Array:
 
 def _queries(query: Any, width: int) -> Floats:
     given = np.asarray(query)
-    if given.dtype.kind not in "fiub" or given.dtype.itemsize > 8:
+    if not is_number(given.dtype) or given.dtype.itemsize > 8:
         raise TypeError(f"query must hold real numbers of at most 64 bits, got {given.dtype}")
     if given.ndim not in (1, 2):
         raise ValueError(f"query must have 1 or 2 dimensions, got shape {given.shape}")

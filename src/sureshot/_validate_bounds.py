@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot._elements import PRECISION, is_number, nearest
 from sureshot.bounds import Bounds, scan_rows
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 # "unit" and given norms are taken with this many roundings of the data's type in hand: rows that
 # were normalised in float32 have norms a little above 1.
 NORM_ROUNDINGS = 64
+# Rows of half precision are normalised in a wider type and rounded in the end.
+NORM_ROUNDINGS_OF_HALVES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ def known_bounds(bounds: Any, data: Array, arms: Ints, team: Team) -> KnownBound
 
 
 def _dtype_bounds(dtype: np.dtype[Any]) -> KnownBounds:
-    if dtype.kind == "f":
+    if dtype.name in PRECISION:
         return KnownBounds()
     low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     words = f"the data is of type {dtype}, whose limits are {low} and {high}"
@@ -94,10 +97,9 @@ def _limits(bounds: Bounds, data: Array, arms: Ints) -> tuple[Floats | None, Flo
         at = int(np.argmax(np.ravel(low > high)))
         what = "row" if low.ndim + high.ndim >= 2 and 2 in (low.ndim, high.ndim) else "coordinate"
         raise ValueError(f"bounds must have low <= high, but not so at {what} {at}")
-    if data.dtype.kind == "f":
+    if data.dtype.name in PRECISION:
         # 0.1 in float32 is a little more than 0.1: limits mean the nearest values the data can have.
-        with np.errstate(over="ignore"):
-            rounded_low, rounded_high = low.astype(data.dtype), high.astype(data.dtype)
+        rounded_low, rounded_high = nearest(low, data.dtype), nearest(high, data.dtype)
         low = np.where(np.isfinite(rounded_low), np.minimum(low, rounded_low), low)
         high = np.where(np.isfinite(rounded_high), np.maximum(high, rounded_high), high)
     if low.ndim == 2 or high.ndim == 2:
@@ -107,7 +109,7 @@ def _limits(bounds: Bounds, data: Array, arms: Ints) -> tuple[Floats | None, Flo
 
 def _limit(value: Any, name: str, data: Array) -> Floats:
     given = np.asarray(value)
-    if given.dtype.kind not in "fiub":
+    if not is_number(given.dtype):
         raise TypeError(f"bounds must be numbers, got {name} = {value!r}")
     limit = given.astype(np.float64)
     n_arms, width = data.shape
@@ -126,7 +128,7 @@ def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
     if norms is None:
         return None
     given = np.asarray(norms)
-    if given.dtype.kind not in "fiub":
+    if not is_number(given.dtype):
         raise TypeError(f"bounds must have numbers as norms, got {norms!r}")
     if given.shape not in ((), (len(data),)):
         message = (
@@ -137,8 +139,9 @@ def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
     limit = given.astype(np.float64)
     if not (np.isfinite(limit) & (limit >= 0)).all():
         raise ValueError("bounds must have finite norms of at least 0")
-    precision = np.finfo(data.dtype).eps if data.dtype.kind == "f" else np.finfo(np.float64).eps
-    widened = limit * (1 + NORM_ROUNDINGS * float(precision))
+    precision = PRECISION.get(data.dtype.name, PRECISION["float64"])
+    half = precision > PRECISION["float32"]
+    widened = limit * (1 + (NORM_ROUNDINGS_OF_HALVES if half else NORM_ROUNDINGS) * precision)
     return np.broadcast_to(widened, (len(data),))[arms]
 
 

@@ -48,8 +48,9 @@ def top_k(
     Parameters
     ----------
     data
-        Array or memory map of shape (n, N), of float32, float64, int8, uint8, int16 or bool, in any
-        memory order. It is never copied, and only the rows and coordinates needed are read.
+        Array or memory map of shape (n, N), of float16, float32, float64, bfloat16 (of ml_dtypes),
+        int8, uint8, int16 or bool, in any memory order. It is never copied, and only the rows and
+        coordinates needed are read.
     query
         Shape (N,), or (queries, N) for several queries with one row of results each.
     k

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
+from sureshot._elements import for_kernels
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -97,7 +98,7 @@ def scan_rows(data: Array, team: Team) -> Bounds:
     typical = float(np.sqrt(np.mean(scale**2)))
     scale = np.maximum(scale, SMALLEST_SCALE * typical) if typical > 0 else np.ones(len(scale))
     reach, squares = np.empty((2, len(data)))
-    _native.scan_rows(data, middle, 1 / scale, team, reach, squares)
+    _native.scan_rows(*for_kernels(data), middle, 1 / scale, team, reach, squares)
     if not np.isfinite(squares).all():
         row = int(np.argmax(~np.isfinite(squares)))
         raise ValueError(f"data row {row} holds values that are not finite or too large to square")

@@ -9,10 +9,9 @@ import pytest
 
 from sureshot import BoundsError
 from sureshot._native import Team
-from sureshot._validate import ELEMENT_TYPES
 from sureshot.sources.dense import REWARDS, DenseSource
 from sureshot.sources.function import FunctionSource
-from tests.conftest import EPS, LAYOUTS, random_data, rewards, sums
+from tests.conftest import ELEMENT_TYPES, EPS, FLOAT_TYPES, LAYOUTS, random_data, rewards, sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +26,7 @@ BLOCKS = (1, 3, 16)
 KINDS = [layout for layout in LAYOUTS if layout != "transposed"]
 DENSE = [(layout, dtype) for layout in KINDS for dtype in ELEMENT_TYPES]
 FUNCTION = ("function", "float64")
-FLOATS = [case for case in DENSE if case[1].startswith("float")]
+FLOATS = [case for case in DENSE if case[1] in FLOAT_TYPES]
 
 every_source = pytest.mark.parametrize("case", [*DENSE, FUNCTION], ids="-".join)
 every_reward = pytest.mark.parametrize("reward", list(REWARDS))

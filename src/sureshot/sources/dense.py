@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
+from sureshot._elements import for_kernels
 from sureshot.errors import BoundsError
 from sureshot.sources.base import Totals
 
@@ -42,6 +43,7 @@ class DenseSource:
 
     def __init__(self, data: Array, query: Floats, reward: str, block: int, team: Team) -> None:
         self.data = data
+        self.values, self.element = for_kernels(data)
         self.query = query
         self.reward = REWARDS[reward]
         self.block = block
@@ -54,7 +56,8 @@ class DenseSource:
         """Return the sum of each arm over each block, shape (len(blocks), len(arms))."""
         sums = np.empty((len(blocks), len(arms)))
         _native.block_sums(
-            self.data,
+            self.values,
+            self.element,
             self.reward,
             self.query,
             arms,
@@ -117,7 +120,8 @@ class DenseSource:
         high, low, largest = np.empty((3, len(arms)))
         found = np.empty(len(arms)) if squares else None
         _native.totals(
-            self.data,
+            self.values,
+            self.element,
             self.reward,
             self.query,
             arms,
@@ -137,7 +141,9 @@ class DenseSource:
     def exact_scores(self, arms: Ints) -> Floats:
         """Return the sum of all rewards of each arm."""
         scores = np.empty(len(arms))
-        _native.row_scores(self.data, self.reward, self.query, arms, self.team, scores)
+        _native.row_scores(
+            self.values, self.element, self.reward, self.query, arms, self.team, scores
+        )
         self._refuse_unless_finite(scores, arms)
         return scores
 

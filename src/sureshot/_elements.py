@@ -1,0 +1,46 @@
+"""The element types that the kernels read, and what numpy does not know of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sureshot._native import Element
+
+if TYPE_CHECKING:
+    from sureshot._types import Array, Floats
+
+ELEMENTS = {
+    "float16": Element.FLOAT16,
+    "bfloat16": Element.BFLOAT16,  # of ml_dtypes
+    "float32": Element.FLOAT32,
+    "float64": Element.FLOAT64,
+    "int8": Element.INT8,
+    "uint8": Element.UINT8,
+    "int16": Element.INT16,
+    "bool": Element.BOOL,
+}
+
+# Distance from 1 to the next number: numpy's finfo does not know bfloat16.
+PRECISION = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
+
+# Types that other libraries cannot hand over travel as integers of the same size.
+DISGUISES = {"float16": np.uint16, "bfloat16": np.uint16, "bool": np.uint8}
+
+
+def for_kernels(data: Array) -> tuple[Array, Element]:
+    """Return the data as the kernels take it, without a copy, and what its elements are."""
+    name = data.dtype.name
+    return (data.view(DISGUISES[name]) if name in DISGUISES else data), ELEMENTS[name]
+
+
+def is_number(dtype: np.dtype[Any]) -> bool:
+    """Return whether an array of that type can be turned into float64."""
+    return dtype.kind in "fiub" or dtype.name == "bfloat16"
+
+
+def nearest(numbers: Floats, dtype: np.dtype[Any]) -> Floats:
+    """Return the nearest numbers of that type, infinite where they are too large for it."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(dtype).astype(np.float64)
