@@ -18,6 +18,7 @@ import matplotlib as mpl
 import numpy as np
 
 from sureshot.search import policy
+from sureshot.search.costs import PULLS
 from sureshot.theory import concentration, wealth
 
 if TYPE_CHECKING:
@@ -88,9 +89,9 @@ def draw(kind: str, n_rewards: int, gap: float, rng: np.random.Generator) -> Arm
 
 def fronts(n_rewards: int) -> list[int]:
     """Return the steps after which the arms are tested, the same for every method."""
-    steps = [policy.next_front(policy.DEFAULT, 0, n_rewards)]
+    steps = [policy.next_front(policy.DEFAULT, PULLS, 0, n_rewards, 1)]
     while steps[-1] < n_rewards:
-        steps.append(policy.next_front(policy.DEFAULT, steps[-1], n_rewards))
+        steps.append(policy.next_front(policy.DEFAULT, PULLS, steps[-1], n_rewards, 1))
     return steps
 
 

@@ -16,6 +16,7 @@ import json
 import numpy as np
 
 from benchmarks import workloads
+from sureshot.blocks import Blocks
 from sureshot.theory.intervals import from_values
 
 
@@ -23,7 +24,8 @@ def floor_of_query(
     scores: np.ndarray, query: np.ndarray, low: float, high: float, block: int, k: int, delta: float
 ) -> float:
     """Return the smallest possible share for one query, the k exact evaluations included."""
-    known = from_values("ip", query, np.array(low), np.array(high), block, 1)
+    blocks = Blocks(len(query), block)
+    known = from_values("ip", query, np.array(low), np.array(high), blocks, 1)
     drawable = known.weight > 0
     n_blocks = int(drawable.sum())
     total = float(known.weight.sum())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot._native import Team
+from sureshot.blocks import Blocks
 from sureshot.search.order import uniform_order
 from sureshot.search.problem import largest
 from sureshot.sources.dense import DenseSource
@@ -125,9 +126,10 @@ def search(
     rng
         Draws the uniform order, one for all arms.
     """
-    source = DenseSource(data, np.ascontiguousarray(query, np.float64), "ip", block, Team(threads))
+    cut = Blocks(data.shape[1], block)
+    source = DenseSource(data, np.ascontiguousarray(query, np.float64), "ip", cut, Team(threads))
     known = intervals.from_values(
-        "ip", source.query, np.array(low), np.array(high), block, source.n_arms
+        "ip", source.query, np.array(low), np.array(high), cut, source.n_arms
     )
     drawable = np.flatnonzero(known.weight > 0)
     n_rewards = len(drawable)
@@ -179,5 +181,5 @@ def _add_rewards(
 
 def _coordinates(source: DenseSource, blocks: Ints) -> int:
     """Return how many coordinates the blocks hold; the last block may be shorter."""
-    starts = blocks * source.block
-    return int(np.minimum(source.block, source.n_coordinates - starts).sum())
+    sizes = source.blocks.sums(np.ones(source.n_coordinates))
+    return int(sizes[blocks].sum())

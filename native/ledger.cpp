@@ -140,7 +140,8 @@ Ledger::Ledger(const Field& field)
       sum_squares_(status.size(), 0.0),
       drawn_(status.size(), 0.0),
       seen_(status.size(), 0.0),
-      judge_at_(status.size(), 0),
+      judged_(status.size(), 0),
+      wealth_(status.size(), 0.0),
       left_{field.weights},
       first_(status.size() * static_cast<std::size_t>(signs_), 0),
       last_(first_.size(), 0) {
@@ -421,7 +422,13 @@ Outlook Ledger::outlook(std::int64_t length, double theta, double log_level) con
         // d^2 / 2 (v + d^2) a step.
         const double z = (theta - estimates[at]) / errors[at];
         const double square = z > 0.0 ? z * z / count : 0.0;
-        const double needed = 2.0 * log_level * (1.0 + square) / square - count;
+        double total = 2.0 * log_level * (1.0 + square) / square;
+        // Limits that are far from the data slow the wealth down: then its past says more.
+        if (judged_[at] > 0) {
+            const double grown = std::max(wealth_[at], 1e-3) * std::log(2.0);
+            total = std::max(total, log_level / grown * static_cast<double>(judged_[at]));
+        }
+        const double needed = total - count;
         found.needed += needed < unread ? std::max(needed, 0.0) : unread;
         found.unread += unread;
     }
@@ -465,6 +472,12 @@ double Ledger::log_wealth(std::int64_t position, const Shifts& at, double log_le
     return least;
 }
 
+// Wealth grows exponentially, so when it will be enough can be foretold.
+bool Ledger::worth_judging(std::size_t arm, double wanted) const {
+    const double share = std::clamp(eagerness * wanted / std::max(wealth_[arm], 1e-3), 1.0, 2.0);
+    return static_cast<double>(steps[arm]) >= share * static_cast<double>(judged_[arm]);
+}
+
 std::int64_t Ledger::judge(Team& team, const std::int64_t* positions, std::int64_t count,
                            const std::vector<std::int64_t>& spared, double theta, double log_level,
                            std::int8_t verdict) {
@@ -476,7 +489,7 @@ std::int64_t Ledger::judge(Team& team, const std::int64_t* positions, std::int64
         std::int64_t mine = 0;
         for (std::int64_t p = begin; p < end; ++p) {
             const auto arm = static_cast<std::size_t>(positions[p]);
-            if (verdict == suspended && steps[arm] < judge_at_[arm]) continue;
+            if (verdict == suspended && !worth_judging(arm, wanted)) continue;
             if (std::binary_search(spared.begin(), spared.end(), positions[p])) continue;
             const double found = log_wealth(positions[p], at, log_level);
             if (found == infinite) {
@@ -484,8 +497,8 @@ std::int64_t Ledger::judge(Team& team, const std::int64_t* positions, std::int64
                 ++mine;
             } else {
                 // Wealth grows exponentially, so when it will be enough can be foretold.
-                const double share = std::clamp(eagerness * wanted / std::max(found, 1e-3), 1.0, 2.0);
-                judge_at_[arm] = static_cast<std::int64_t>(share * static_cast<double>(steps[arm]));
+                judged_[arm] = steps[arm];
+                wealth_[arm] = found;
             }
         }
         judged += mine;

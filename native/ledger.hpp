@@ -120,6 +120,7 @@ class Ledger {
     void store(const Tile& tile, const std::int64_t* positions, std::int64_t count, Met& met);
     Shifts shifts(double theta) const;
     double log_wealth(std::int64_t position, const Shifts& at, double log_level) const;
+    bool worth_judging(std::size_t arm, double wanted) const;
     double certain_limit(std::int64_t position) const;
 
     std::int64_t n_arms_, signs_;
@@ -129,7 +130,8 @@ class Ledger {
     double scale_unit_;  // a power of two that keeps inverse scales in the range of float
     std::vector<double> scale_, inverse_scale_, limit_;
     std::vector<double> sum_, sum_squares_, drawn_, seen_;
-    std::vector<std::int64_t> judge_at_;  // steps before which it is not worth to judge an arm
+    std::vector<std::int64_t> judged_;  // steps of each arm when it was judged last
+    std::vector<double> wealth_;        // the logarithm of its wealth then, to the base 2
     std::vector<Step> steps_;
     std::vector<double> left_;  // before each step, and after the last
     bool unit_chosen_ = false;

@@ -17,12 +17,13 @@ import sureshot
 from sureshot.search import bounded_me
 from sureshot.search.problem import Problem, Tally
 from sureshot.sources.base import Totals
+from sureshot.sources.function import FunctionSource
 from sureshot.theory import schedule
 from sureshot.theory.intervals import Intervals
 from tests.guarantee import assert_at_most
 
 if TYPE_CHECKING:
-    from sureshot._types import Floats, Ints
+    from sureshot._types import Array, Floats, Ints
 
 Lists = Callable[[np.random.Generator], "Floats"]
 
@@ -134,20 +135,15 @@ def test_a_radius_divided_by_ten_is_caught(monkeypatch: pytest.MonkeyPatch) -> N
         assert_at_most(count, 200, 0.01)
 
 
-class OnesFirst:
+class OnesFirst(FunctionSource):
     """Lists of ones and zeros of which only the number of ones is kept; ones come first."""
 
-    block = 1
-    bytes_per_number = 8
-    coordinate_major = True
-
     def __init__(self, ones: Ints, n_rewards: int) -> None:
+        super().__init__(self.ones_first, len(ones), n_rewards, 0.0, 1.0)
         self.ones = ones
-        self.n_arms = len(ones)
-        self.n_coordinates = n_rewards
 
-    def block_sums(self, arms: Ints, blocks: Ints, squares: Floats | None = None) -> Floats:
-        return (blocks[:, None] < self.ones[arms]).astype(float)
+    def ones_first(self, arms: Ints, coordinates: Ints) -> Array:
+        return (coordinates < self.ones[arms, None]).astype(float)
 
     def totals(
         self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False

@@ -5,6 +5,107 @@ from sureshot._types import Array, Floats, Ints
 class Team:
     def __init__(self, threads: int) -> None: ...
 
+class Order:
+    def __init__(self, weight: Floats, seed: int) -> None: ...
+    @property
+    def length(self) -> int: ...
+    @property
+    def blocks(self) -> Ints: ...
+    @property
+    def left(self) -> Floats: ...
+    def draw(self, front: int) -> None: ...
+    def undrawn(self, front: int) -> Ints: ...
+
+class Met:
+    @property
+    def largest(self) -> float: ...
+    @property
+    def broken(self) -> int: ...
+    @property
+    def outside(self) -> int: ...
+
+class Survey:
+    @property
+    def guess(self) -> float: ...
+    @property
+    def candidates(self) -> Ints: ...
+    @property
+    def others(self) -> int: ...
+    @property
+    def runner_up(self) -> int: ...
+
+class Ledger:
+    def __init__(
+        self,
+        scale: Floats,
+        limit: Floats,
+        square_limit: Floats | None,
+        *,
+        centres: float,
+        absolute_centres: float,
+        weights: float,
+        floor: float,
+        estimated: bool,
+        two_sided: bool,
+        both_signs: bool,
+    ) -> None: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def status(self) -> Array: ...
+    @property
+    def steps(self) -> Ints: ...
+    @property
+    def scores(self) -> Floats: ...
+    @property
+    def estimates(self) -> Floats: ...
+    @property
+    def errors(self) -> Floats: ...
+    @property
+    def high(self) -> Floats: ...
+    @property
+    def low(self) -> Floats: ...
+    def record(
+        self,
+        order: Order,
+        centre: Floats,
+        weight: Floats,
+        start: int,
+        stop: int,
+        guess: float,
+        stakes: bool,
+    ) -> None: ...
+    def read(
+        self,
+        team: Team,
+        data: Array,
+        element: Element,
+        metric: Metric,
+        query: Floats,
+        block: int,
+        shift: int,
+        arms: Ints,
+        order: Order,
+        positions: Ints,
+        start: int,
+        stop: int,
+    ) -> Met: ...
+    def add(self, team: Team, sums: Floats, positions: Ints, start: int, stop: int) -> Met: ...
+    def survey(self, k: int, caution: float) -> Survey: ...
+    def outlook(self, length: int, theta: float, log_level: float) -> tuple[float, float]: ...
+    def judge(
+        self,
+        team: Team,
+        positions: Ints,
+        theta: float,
+        log_level: float,
+        verdict: int,
+        sparing: Survey | None = None,
+    ) -> int: ...
+    def ceiling(self, team: Team, positions: Ints, log_level: float, low: float) -> float: ...
+    def raise_limit(self, limit: float) -> None: ...
+    def arms_with(self, status: int) -> Ints: ...
+
 class Element(Enum):
     FLOAT16 = 0
     BFLOAT16 = 1
@@ -28,6 +129,7 @@ def block_sums(
     arms: Ints,
     blocks: Ints,
     block: int,
+    shift: int,
     team: Team,
     sums: Floats,
     squares: Floats | None = None,
@@ -40,6 +142,7 @@ def totals(
     arms: Ints,
     blocks: Ints,
     block: int,
+    shift: int,
     centre: Floats,
     weight: Floats,
     team: Team,
@@ -48,7 +151,6 @@ def totals(
     largest: Floats,
     squares: Floats | None = None,
 ) -> None: ...
-def column_sums(table: Floats, high: Floats, low: Floats) -> None: ...
 def row_scores(
     data: Array,
     element: Element,
@@ -66,23 +168,6 @@ def scan_rows(
     team: Team,
     reach: Floats,
     squares: Floats,
-) -> None: ...
-def peak_wealth(
-    sums: Floats,
-    squares: Floats | None,
-    centre: Floats,
-    weight: Floats,
-    left: Floats,
-    guess: Floats,
-    scale: Floats,
-    limit: Floats,
-    base: float,
-    sign: float,
-    floor: float,
-    first_bet: int,
-    theta: Floats,
-    team: Team,
-    peaks: Floats,
 ) -> None: ...
 def instruction_sets() -> list[str]: ...
 def instruction_set() -> str: ...

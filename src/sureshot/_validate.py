@@ -12,6 +12,7 @@ import numpy as np
 from sureshot._elements import ELEMENTS, is_number
 from sureshot._native import Team
 from sureshot._validate_bounds import KnownBounds, kind, known_bounds, one_of, pair
+from sureshot.blocks import Blocks
 from sureshot.search.run import METHODS
 from sureshot.sources.dense import is_coordinate_major
 
@@ -33,6 +34,9 @@ MOST_THREADS = 1 << 16
 
 # Bytes that come together from memory.
 CACHE_LINE = 64
+
+# Bytes from which on an array has pages of its own, and so always the same place within a cache line.
+LARGE_ARRAY = 1 << 25
 
 # Columns read together where only norms are known.
 COLUMNS_FOR_NORMS = 16
@@ -56,7 +60,7 @@ class TopKRequest:
     arms: Ints
     seed: int
     team: Team
-    block: int
+    blocks: Blocks
     progress: Callable[[RoundInfo], object] | None
 
 
@@ -135,7 +139,7 @@ def top_k_request(
         arms=arms,
         seed=_seed(rng),
         team=team,
-        block=_block(block, data, method, only_norms=only_norms),
+        blocks=_blocks(block, data, method, only_norms=only_norms),
         progress=_progress(progress),
     )
 
@@ -321,22 +325,38 @@ def _budget(budget: Any, seconds: Any, method: str) -> tuple[float | None, float
     return budget, seconds
 
 
-def _block(block: Any, data: Array, method: str, *, only_norms: bool) -> int:
+def _blocks(block: Any, data: Array, method: str, *, only_norms: bool) -> Blocks:
     """One coordinate where a column is contiguous, else a cache line.
 
     Norm bets weigh a block by the squared query, so a single coordinate with a small query value has
     an enormous normalised reward: where nothing but norms is known, columns are read in blocks, too.
     """
+    n_coordinates = int(data.shape[1])
     if block is not None:
         size = _count(block, "block")
         if method == "bounded-me" and size != 1:
             raise ValueError(f"method='bounded-me' pulls single coordinates, got block={size}")
-        return min(size, int(data.shape[1]))
-    if method == "bounded-me":
-        return 1
-    if is_coordinate_major(data):
-        return min(COLUMNS_FOR_NORMS, int(data.shape[1])) if only_norms else 1
-    return min(CACHE_LINE // data.itemsize, int(data.shape[1]))
+    elif method == "bounded-me":
+        size = 1
+    elif is_coordinate_major(data):
+        size = COLUMNS_FOR_NORMS if only_norms else 1
+    else:
+        size = CACHE_LINE // data.itemsize
+    size = min(size, n_coordinates)
+    return Blocks(n_coordinates, size, _shift(data, size))
+
+
+def _shift(data: Array, size: int) -> int:
+    """Return by how much the first block must be shorter for the others to begin with a cache line.
+
+    A block across two lines costs twice the time. Small arrays are in the caches anyway, and their
+    address may change from run to run, on which no search should depend.
+    """
+    row, number = data.strides
+    whole_lines = row % CACHE_LINE == 0 and size * data.itemsize % CACHE_LINE == 0
+    if number != data.itemsize or not whole_lines or data.nbytes < LARGE_ARRAY:
+        return 0
+    return int(data.ctypes.data % CACHE_LINE // data.itemsize)
 
 
 def _arms(where: Any, n_arms: int, what: str) -> Ints:

@@ -34,7 +34,7 @@ def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None) -> 
         refuse_odd_norms(norms, request.arms, query_norm)
         scale = 1 / (norms * query_norm)
     with np.errstate(over="ignore", invalid="ignore"):
-        known, assumption = _known(request, query, source.block, norms)
+        known, assumption = _known(request, query, norms)
     return Problem(
         source=source,
         arms=request.arms,
@@ -84,10 +84,10 @@ def _deadline(seconds: float | None) -> float | None:
 
 
 def _known(
-    request: TopKRequest, query: Floats, block: int, norms: Floats | None
+    request: TopKRequest, query: Floats, norms: Floats | None
 ) -> tuple[Intervals, str]:
     """Return the best intervals that the bounds allow, and what they rest on."""
-    bounds, n_arms = request.bounds, len(request.arms)
+    bounds, blocks, n_arms = request.bounds, request.blocks, len(request.arms)
     if request.metric in ("sqeuclidean", "l1"):
         low, high = bounds.low, bounds.high
         scanned = bounds.middle is not None and bounds.scale is not None
@@ -95,32 +95,32 @@ def _known(
             width = bounds.scale * bounds.reach.max() * (1 + 1e-9)
             low, high = bounds.middle - width, bounds.middle + width
         if low is None or high is None:
-            found = intervals.from_distances(query, block, n_arms)
+            found = intervals.from_distances(query, blocks, n_arms)
             return found, "unconditional: a distance has no negative terms"
         if low.ndim == 2:
             low, high = low.min(), high.max()
-        found = intervals.from_values(request.metric, query, low, high, block, n_arms)
+        found = intervals.from_values(request.metric, query, low, high, blocks, n_arms)
         return found, f"unconditional as long as {bounds.words}"
 
     by_value = by_norm = None
     if bounds.reach is not None and bounds.middle is not None and bounds.scale is not None:
-        by_value = intervals.from_scales(query, bounds.middle, bounds.scale, bounds.reach, block)
+        by_value = intervals.from_scales(query, bounds.middle, bounds.scale, bounds.reach, blocks)
     elif bounds.low is not None and bounds.high is not None and bounds.low.ndim == 2:
         middle = (bounds.low.min() + bounds.high.max()) / 2
         reach = np.maximum(bounds.high - middle, middle - bounds.low)[:, 0]
-        by_value = intervals.from_scales(query, middle, 1.0, reach, block)
+        by_value = intervals.from_scales(query, middle, 1.0, reach, blocks)
     elif bounds.low is not None and bounds.high is not None:
-        by_value = intervals.from_values("ip", query, bounds.low, bounds.high, block, n_arms)
+        by_value = intervals.from_values("ip", query, bounds.low, bounds.high, blocks, n_arms)
     square_norms = norms if norms is not None else bounds.norms
     if square_norms is not None:
-        by_norm = intervals.from_norms(query, square_norms * (1 + 1e-9), block)
+        by_norm = intervals.from_norms(query, square_norms * (1 + 1e-9), blocks)
 
     words = f"unconditional as long as {bounds.words}"
-    if by_norm is not None and (by_value is None or _norms_are_better(by_value, by_norm, block)):
+    if by_norm is not None and (by_value is None or _norms_are_better(by_value, by_norm, blocks.size)):
         return by_norm, words if norms is None else "unconditional: the norms were computed"
     if by_value is not None:
         return by_value, words
-    return intervals.to_be_estimated(query, block, n_arms), ""
+    return intervals.to_be_estimated(query, blocks, n_arms), ""
 
 
 def _norms_are_better(by_value: Intervals, by_norm: Intervals, block: int) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate
-from sureshot.search import exact, policy
+from sureshot.search import costs, exact, policy
 from sureshot.search.check import checked_totals, refuse_rewards
 from sureshot.search.ladder import Ladder
 from sureshot.search.problem import Answer, largest
@@ -46,6 +46,7 @@ class Race:
         self.tally = tally
         self.read_before = tally.numbers_read  # by a scan, say: not part of the budget
         self.rules = rules
+        self.costs = costs.of(problem)
         self.order = DrawnOrder(problem.intervals.weight, int(rng.integers(2**63)))
         self.evidence = Evidence(problem, self.order)
         self.estimates = Estimates(problem, self.order)
@@ -58,9 +59,7 @@ class Race:
         self.scores = np.full(n_arms, -np.inf)  # exact, of the known arms
         self.threshold = -math.inf
         self.guess = -math.inf
-        sizes = np.full(len(problem.intervals.weight), problem.source.block)
-        sizes[-1] = problem.source.n_coordinates - problem.source.block * (len(sizes) - 1)
-        self.block_sizes = sizes
+        self.block_sizes = problem.source.blocks.sums(np.ones(problem.source.n_coordinates))
 
     @property
     def fronts(self) -> Ints:
@@ -73,7 +72,7 @@ class Race:
             return 0.0
         steps = STEPS_WITHIN_TIME
         if problem.budget is not None:
-            steps = max(1, problem.budget // (len(problem.arms) * problem.source.block))
+            steps = max(1, problem.budget // (len(problem.arms) * problem.source.blocks.size))
         return math.sqrt(2 * self.log_level / steps)
 
     def arms(self, status: int) -> Ints:
@@ -98,8 +97,8 @@ class Race:
             self._evaluate(active)
             return True
         start = self.front
-        stop = policy.next_front(self.rules, start, self.order.length)
-        affordable = self._affordable_numbers() // (len(active) * self.problem.source.block)
+        stop = self._next_front(len(active))
+        affordable = self._affordable_numbers() // (len(active) * self.problem.source.blocks.size)
         stop = min(stop, start + affordable)
         if stop <= start:
             return False
@@ -108,6 +107,9 @@ class Race:
         self.evidence.record_guess(self.guess + self.problem.epsilon, stop)
         self._read(active, start, stop)
         return True
+
+    def _next_front(self, active: int) -> int:
+        return policy.next_front(self.rules, self.costs, self.front, self.order.length, active)
 
     def _resume(self) -> bool:
         """Let suspended arms catch up with the front; without a threshold only the best of them.
@@ -123,7 +125,7 @@ class Race:
             behind = waiting[(self.fronts[waiting] == start) & (self.status[waiting] != DROPPED)]
             if len(behind) == 0:
                 continue
-            cost = len(behind) * (stop - start) * self.problem.source.block
+            cost = len(behind) * (stop - start) * self.problem.source.blocks.size
             if cost > self._affordable_numbers():
                 return False
             self._read(behind, start, stop)
@@ -258,15 +260,15 @@ class Race:
         others = np.delete(np.arange(len(active)), chosen)
         if len(others):
             next_best = int(others[np.argmax(estimates[others])])
-            ahead = policy.next_front(self.rules, self.front, self.order.length) - self.front
+            ahead = self._next_front(len(others)) - self.front
             pays = policy.evaluation_pays(
                 self.rules,
                 estimates[chosen],
                 errors[chosen],
                 float(estimates[next_best]),
                 float(errors[next_best]),
-                self.order.length - self.front,
-                len(others) * ahead,
+                self.costs.row * (self.order.length - self.front),
+                self.costs.step * len(others) * ahead + self.costs.round,
             )
             if not pays:
                 return
@@ -276,7 +278,7 @@ class Race:
     def _affords(self, positions: Ints) -> bool:
         """Return whether the budget allows to read these arms to the end."""
         unread = int((self.order.length - self.fronts[positions]).sum())
-        return unread * self.problem.source.block <= self._affordable_numbers()
+        return unread * self.problem.source.blocks.size <= self._affordable_numbers()
 
     def finish_if_hopeless(self) -> None:
         """Read the undecided arms to the end if sampling on would hardly be cheaper."""
@@ -287,8 +289,13 @@ class Race:
         needed = self.estimates.steps_needed(left, theta, self.log_level)
         unread = self.order.length - self.fronts[left]
         sampling = float(np.minimum(needed, unread).sum())
-        hopeless = policy.may_be_hopeless(self.rules, self.front, self.order.length)
-        if hopeless and policy.finishing_pays(self.rules, sampling, float(unread.sum())):
+        ahead = self._next_front(len(self.problem.arms))
+        length = self.order.length
+        hopeless = policy.may_be_hopeless(self.rules, self.costs, self.front, ahead, length, 0)
+        everything = float(len(left) * length)
+        if hopeless and policy.finishing_pays(
+            self.costs, sampling, float(unread.sum()), everything, 0
+        ):
             self._evaluate(left)
 
     def _evaluate(self, positions: Ints) -> None:

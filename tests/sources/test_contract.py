@@ -9,6 +9,7 @@ import pytest
 
 from sureshot import BoundsError
 from sureshot._native import Team
+from sureshot.blocks import Blocks
 from sureshot.sources.dense import REWARDS, DenseSource
 from sureshot.sources.function import FunctionSource
 from tests.conftest import ELEMENT_TYPES, EPS, FLOAT_TYPES, LAYOUTS, random_data, rewards, sums
@@ -41,7 +42,7 @@ def source_of(
         return FunctionSource(
             lambda arms, js: table[np.ix_(arms, js)], n_arms, size, low=-1e18, high=1e18
         )
-    return DenseSource(LAYOUTS[kind](data, folder), query, reward, block, Team(threads))
+    return DenseSource(LAYOUTS[kind](data, folder), query, reward, Blocks(data.shape[1], block), Team(threads))
 
 
 def table_of_blocks(table: Floats, block: int) -> Floats:
@@ -85,7 +86,7 @@ def test_sums_agree_with_the_oracle(
     for block in BLOCKS:
         source = source_of(kind, data, query, reward, block, 2, tmp_path)
         assert (source.n_arms, source.n_coordinates) == data.shape
-        expected = table_of_blocks(table, source.block)
+        expected = table_of_blocks(table, source.blocks.size)
         # Some of the blocks, in no order, the short last one among them.
         count = len(expected)
         blocks = rng.permutation(np.union1d(rng.permutation(count)[: count // 2], [count - 1]))
@@ -154,7 +155,7 @@ def test_a_value_that_is_not_a_number_is_named(
         data[row, 61] = value
     for block in BLOCKS:
         source = source_of(kind, data, query, reward, block, 1, tmp_path)
-        blocks = np.arange(-(-97 // source.block))
+        blocks = np.arange(source.blocks.count)
         for ask in asks(source, np.array([7, 4, 1, 0]), blocks).values():
             with pytest.raises(BoundsError, match=r"(row|arm) 4 .*(nan|inf).*coordinate 61\b"):
                 ask()

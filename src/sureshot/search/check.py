@@ -43,8 +43,7 @@ def refuse_rewards(problem: Problem, position: int, blocks: Ints, limit: float) 
     centre, weight = intervals.centre[blocks], intervals.weight[blocks] * limit
     sums = source.block_sums(arm, blocks)[:, 0]
     first = int(np.argmax(np.abs(sums - centre) / weight))
-    start = blocks[first] * source.block
-    stop = min(start + source.block, source.n_coordinates)
+    start, stop = source.blocks.span(int(blocks[first]))
     where = f"coordinate {start}" if stop == start + 1 else f"coordinates {start} to {stop - 1}"
     low, high = centre[first] - weight[first], centre[first] + weight[first]
     message = (

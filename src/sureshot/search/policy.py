@@ -14,6 +14,10 @@ import numpy as np
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
+    from sureshot.search.costs import Costs
+
+
+BYTES_OF_BET = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,23 +27,27 @@ class Policy:
     first_front: int = 4
     second_front: int = 8
     growth: float = 1.2
+    largest_growth: float = 2.0  # of rounds that are made longer because little is read in them
     caution: float = 0.5  # standard errors taken off an estimate before it makes a guess
     patience: float = 3.0  # how much likelier than not an evaluation must be needed
-    hopeless_after: float = 0.06  # share of the blocks after which giving up is considered
-    hopeless_share: float = 0.5  # of the finishing cost that sampling on must save
+    hopeless_after: float = 0.1  # spent, of what reading everything costs, before giving up
+    fewest_steps: int = 32  # before the outlook is worth anything
 
 
 DEFAULT = Policy()
 
 
-def next_front(policy: Policy, front: int, length: int) -> int:
-    """Return up to which step the next round reads."""
+def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int) -> int:
+    """Return up to which step the next round reads that many arms."""
     if front < policy.first_front:
         wanted = policy.first_front
     elif front < policy.second_front:
         wanted = policy.second_front
     else:
         wanted = math.ceil(front * policy.growth)
+        # Few arms are read further at once: a round costs something even if it reads next to nothing.
+        worth_a_round = front + math.ceil(costs.round / (costs.step * max(arms, 1)))
+        wanted = max(wanted, min(worth_a_round, math.ceil(front * policy.largest_growth)))
     return min(wanted, length)
 
 
@@ -56,8 +64,8 @@ def evaluation_pays(
     candidate_errors: Floats,
     runner_up: float,
     runner_up_error: float,
-    rest_of_a_row: int,
-    next_round: int,
+    evaluation: float,
+    next_round: float,
 ) -> bool:
     """Return whether to evaluate the candidates exactly now.
 
@@ -67,18 +75,36 @@ def evaluation_pays(
     spread = np.sqrt(candidate_errors**2 + runner_up_error**2)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.nan_to_num((candidates - runner_up) / spread, nan=0.0)
-    waste = sum(0.5 * math.erfc(value / math.sqrt(2)) for value in z)
-    return policy.patience * waste * rest_of_a_row <= next_round
+    waste = sum(0.5 * math.erfc(value / math.sqrt(2)) for value in z.tolist())
+    return policy.patience * waste * evaluation <= next_round
 
 
-def may_be_hopeless(policy: Policy, front: int, length: int) -> bool:
-    """Return whether enough has been read to judge whether sampling on pays."""
-    return front >= policy.hopeless_after * length
+def may_be_hopeless(
+    policy: Policy, costs: Costs, front: int, next_front: int, length: int, ledger_bytes: int
+) -> bool:
+    """Return whether so much has been spent that to go on must be worth it.
+
+    Asked before the next round spends more, and when the bets take too much memory.
+    """
+    if front < policy.fewest_steps:
+        return False
+    allowed = policy.hopeless_after * costs.rest * length
+    return costs.step * next_front > allowed or ledger_bytes * next_front > costs.ledger_bytes * front
 
 
-def finishing_pays(policy: Policy, needed: float, unread: float) -> bool:
+def finishing_pays(
+    costs: Costs, needed: float, unread: float, everything: float, ledger_bytes: int
+) -> bool:
     """Return whether to read all undecided arms to the end instead of sampling on.
 
-    `needed` is how many steps they are predicted to need together, `unread` how many are left.
+    `needed` is how many steps they are predicted to need together, `unread` how many they have not
+    read, `everything` how many they have in all.
     """
-    return needed > policy.hopeless_share * unread
+    memory = ledger_bytes + BYTES_OF_BET * needed
+    # What was sampled of a row is read again if it is read whole: to sample everything costs no more
+    # only where nothing but the pulls costs.
+    return (
+        costs.step * needed > costs.rest * everything
+        or needed >= unread
+        or memory > 1.3 * costs.ledger_bytes
+    )

@@ -18,7 +18,7 @@ import numpy as np
 from sureshot import _native
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate
-from sureshot.search import exact, policy
+from sureshot.search import costs, exact, policy
 from sureshot.search.check import refuse_rewards
 from sureshot.search.ladder import Ladder
 from sureshot.search.problem import Answer, largest
@@ -46,6 +46,7 @@ class Race:
         self.tally = tally
         self.read_before = tally.numbers_read  # by a scan, say: not part of the budget
         self.rules = rules
+        self.costs = costs.of(problem)
         self.weight = np.ascontiguousarray(intervals.weight)
         self.centre = np.ascontiguousarray(intervals.centre)
         self.order = _native.Order(self.weight, int(rng.integers(2**63)))
@@ -79,7 +80,7 @@ class Race:
             return 0.0
         steps = STEPS_WITHIN_TIME
         if problem.budget is not None:
-            steps = max(1, problem.budget // (len(problem.arms) * problem.source.block))
+            steps = max(1, problem.budget // (len(problem.arms) * problem.source.blocks.size))
         return math.sqrt(2 * self.log_level / steps)
 
     def undecided(self) -> Ints:
@@ -101,8 +102,8 @@ class Race:
             self._evaluate(active)
             return True
         start = self.front
-        stop = policy.next_front(self.rules, start, self.order.length)
-        affordable = self._affordable_numbers() // (len(active) * self.problem.source.block)
+        stop = self._next_front(len(active))
+        affordable = self._affordable_numbers() // (len(active) * self.problem.source.blocks.size)
         stop = min(stop, start + affordable)
         if stop <= start:
             return False
@@ -121,6 +122,9 @@ class Race:
         self._read(active, start, stop)
         return True
 
+    def _next_front(self, active: int) -> int:
+        return policy.next_front(self.rules, self.costs, self.front, self.order.length, active)
+
     def _resume(self) -> bool:
         """Drop suspended arms, and let those that are left catch up with the front.
 
@@ -138,7 +142,7 @@ class Race:
             behind = waiting[there]
             if len(behind) == 0:
                 continue
-            cost = len(behind) * (stop - start) * self.problem.source.block
+            cost = len(behind) * (stop - start) * self.problem.source.blocks.size
             if cost > self._affordable_numbers():
                 return False
             self._read(behind, start, stop)
@@ -170,11 +174,12 @@ class Race:
 
     def _numbers_in(self, start: int, stop: int) -> int:
         """Return how many coordinates the drawn blocks [start, stop) have."""
-        source = self.problem.source
-        numbers = (stop - start) * source.block
-        missing = -source.n_coordinates % source.block  # of the last block
-        if missing and len(self.weight) - 1 in self.order.blocks[start:stop]:
-            numbers -= missing
+        blocks = self.problem.source.blocks
+        numbers = (stop - start) * blocks.size
+        for block in (0, blocks.count - 1):  # the only ones that may be shorter
+            first, end = blocks.span(block)
+            if end - first < blocks.size and block in self.order.blocks[start:stop]:
+                numbers -= blocks.size - (end - first)
         return numbers
 
     def _refuse(self, position: int, start: int, stop: int) -> None:
@@ -183,11 +188,14 @@ class Race:
         blocks = self.order.blocks[start:stop]
         if intervals.square_limit is None:
             refuse_rewards(self.problem, position, blocks, float(intervals.limit[position]))
-        row = int(self.problem.arms[position])
-        limit = math.sqrt(intervals.square_limit[position])
+        arm = self.problem.arms[position : position + 1]
+        squares = np.empty((stop, 1))
+        self.problem.source.block_sums(arm, self.order.blocks[:stop], squares)
+        norm, limit = math.sqrt(squares.sum()), math.sqrt(intervals.square_limit[position])
         message = (
-            f"data row {row} has a norm of more than the {limit:.9g} which the bounds promise, seen "
-            f"in the blocks from {blocks.min()} to {blocks.max()}: pass larger norms, or bounds='scan'"
+            f"data row {arm[0]} has a norm of at least {norm:.9g}, more than the {limit:.9g} which "
+            f"the bounds promise, seen in the blocks {blocks[0]} to {blocks[-1]} of the search: "
+            "pass larger norms, or bounds='scan'"
         )
         raise BoundsError(message)
 
@@ -239,15 +247,15 @@ class Race:
         if len(chosen) == 0:
             return
         if survey.others:
-            ahead = policy.next_front(self.rules, self.front, self.order.length) - self.front
+            ahead = self._next_front(survey.others) - self.front
             pays = policy.evaluation_pays(
                 self.rules,
                 ledger.estimates[chosen],
                 ledger.errors[chosen],
                 float(ledger.estimates[survey.runner_up]),
                 float(ledger.errors[survey.runner_up]),
-                self.order.length - self.front,
-                survey.others * ahead,
+                self.costs.row * (self.order.length - self.front),
+                self.costs.step * survey.others * ahead + self.costs.round,
             )
             if not pays:
                 return
@@ -257,12 +265,17 @@ class Race:
     def _affords(self, positions: Ints) -> bool:
         """Return whether the budget allows to read these arms to the end."""
         unread = int((self.order.length - self.ledger.steps[positions]).sum())
-        return unread * self.problem.source.block <= self._affordable_numbers()
+        return unread * self.problem.source.blocks.size <= self._affordable_numbers()
 
     def finish_if_hopeless(self) -> None:
         """Read the undecided arms to the end if sampling on would hardly be cheaper."""
         if self.threshold == -math.inf or not policy.may_be_hopeless(
-            self.rules, self.front, self.order.length
+            self.rules,
+            self.costs,
+            self.front,
+            self._next_front(len(self.problem.arms)),
+            self.order.length,
+            self.ledger.bytes,
         ):
             return
         if not self._finishing_pays():
@@ -276,7 +289,8 @@ class Race:
     def _finishing_pays(self) -> bool:
         theta = self.threshold + self.problem.epsilon
         needed, unread = self.ledger.outlook(self.order.length, theta, self.log_level)
-        return policy.finishing_pays(self.rules, needed, unread)
+        everything = float(len(self.undecided()) * self.order.length)
+        return policy.finishing_pays(self.costs, needed, unread, everything, self.ledger.bytes)
 
     def _evaluate(self, positions: Ints) -> None:
         """Compute exact scores, and raise the threshold."""

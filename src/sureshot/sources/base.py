@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from sureshot._native import Ledger, Met, Order, Team
     from sureshot._types import Floats, Ints
+    from sureshot.blocks import Blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +28,13 @@ class Totals:
 class RewardSource(Protocol):
     """Rewards f(arm, coordinate) of `n_arms` arms, read in blocks of consecutive coordinates.
 
-    Block b holds the coordinates from ``b * block`` up to, not including, ``(b + 1) * block``; the
-    last one may be shorter. All sums are float64. A reward that is met and is not a finite number
+    `Blocks` says which coordinates are pulled as one. All sums are float64. A reward that is met and is not a finite number
     raises `BoundsError`.
     """
 
     n_arms: int
     n_coordinates: int
-    block: int
+    blocks: Blocks
     bytes_per_number: int
     coordinate_major: bool  # whether one coordinate of all arms is nearer than all of one arm
 

@@ -8,13 +8,14 @@ import numpy as np
 
 from sureshot import _native
 from sureshot._elements import for_kernels
+from sureshot.blocks import Blocks
 from sureshot.errors import BoundsError
 from sureshot.sources.base import Totals
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from sureshot._native import Team
+    from sureshot._native import Ledger, Met, Order, Team
     from sureshot._types import Array, Floats, Ints
 
 REWARDS = {
@@ -35,18 +36,18 @@ class DenseSource:
         (N,) float64, contiguous.
     reward
         A key of `REWARDS`.
-    block
+    blocks
         Coordinates pulled together.
     team
         The threads that read. Every sum is made by one of them, so they never change a result.
     """
 
-    def __init__(self, data: Array, query: Floats, reward: str, block: int, team: Team) -> None:
+    def __init__(self, data: Array, query: Floats, reward: str, blocks: Blocks, team: Team) -> None:
         self.data = data
         self.values, self.element = for_kernels(data)
         self.query = query
         self.reward = REWARDS[reward]
-        self.block = block
+        self.blocks = blocks
         self.team = team
         self.n_arms, self.n_coordinates = data.shape
         self.bytes_per_number = data.dtype.itemsize
@@ -62,7 +63,8 @@ class DenseSource:
             self.query,
             arms,
             blocks,
-            self.block,
+            self.blocks.size,
+            self.blocks.shift,
             self.team,
             sums,
             squares,
@@ -85,10 +87,12 @@ class DenseSource:
         """Read the drawn blocks [start, stop) of the arms at some positions into the ledger."""
         met = ledger.read(
             team,
-            self.data,
+            self.values,
+            self.element,
             self.reward,
             self.query,
-            self.block,
+            self.blocks.size,
+            self.blocks.shift,
             arms,
             order,
             positions,
@@ -126,7 +130,8 @@ class DenseSource:
             self.query,
             arms,
             blocks,
-            self.block,
+            self.blocks.size,
+            self.blocks.shift,
             centre,
             weight,
             self.team,
@@ -157,7 +162,7 @@ class DenseSource:
         if len(broken):
             message = (
                 f"data row {arm} has the value {row[broken[0]]} at coordinate {broken[0]} "
-                f"(block {broken[0] // self.block}): expected finite numbers"
+                f"(block {(broken[0] + self.blocks.shift) // self.blocks.size}): expected finite numbers"
             )
         else:
             message = f"the score of data row {arm} is too large for float64"
@@ -171,5 +176,5 @@ def is_coordinate_major(data: Array) -> bool:
 
 def row_norms(data: Array, arms: Ints, team: Team) -> Floats:
     """Return the Euclidean norm of each of the given rows: one pass over them."""
-    origin = DenseSource(data, np.zeros(data.shape[1]), "sqeuclidean", 1, team)
+    origin = DenseSource(data, np.zeros(data.shape[1]), "sqeuclidean", Blocks(data.shape[1]), team)
     return np.sqrt(-origin.exact_scores(arms))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot._summation import add_exactly
+from sureshot.blocks import Blocks
 from sureshot.errors import BoundsError
 from sureshot.sources.base import Totals
 
@@ -34,7 +35,6 @@ class FunctionSource:
         Limits of every reward; a reward outside is refused.
     """
 
-    block = 1
     bytes_per_number = 8
     coordinate_major = True
 
@@ -49,6 +49,7 @@ class FunctionSource:
         self.pull = pull
         self.n_arms = n_arms
         self.n_coordinates = n_rewards
+        self.blocks = Blocks(n_rewards)
         self.low = low
         self.high = high
 

@@ -23,7 +23,7 @@ REWARD_OF_METRIC = {
 def dense_source(request: TopKRequest, query: Floats) -> DenseSource:
     """Return the source of one query of `top_k`."""
     reward = REWARD_OF_METRIC[request.metric]
-    return DenseSource(request.data, query, reward, request.block, request.team)
+    return DenseSource(request.data, query, reward, request.blocks, request.team)
 
 
 def norms(request: TopKRequest) -> Floats | None:

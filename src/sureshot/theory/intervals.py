@@ -13,6 +13,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
+    from sureshot.blocks import Blocks
 
 # Rewards are computed in double. Widening each interval by this share of the largest reward in it
 # keeps a legal value inside in spite of rounding, with room for blocks of thousands of coordinates.
@@ -83,29 +84,16 @@ def value_intervals(
     return smallest + half_width, np.where(half_width > 0, widened, 0.0)
 
 
-def in_blocks(values: Floats, block: int) -> Floats:
-    """Add up the values of each block of consecutive coordinates; the last may be shorter.
-
-    Examples
-    --------
-    >>> in_blocks(np.arange(5.0), 2)
-    array([1., 5., 4.])
-    """
-    if block == 1:
-        return values
-    return np.add.reduceat(values, np.arange(0, len(values), block))
-
-
 def from_values(
-    metric: str, query: Floats, low: Floats, high: Floats, block: int, n_arms: int
+    metric: str, query: Floats, low: Floats, high: Floats, blocks: Blocks, n_arms: int
 ) -> Intervals:
     """Return what limits of the data values, scalars or (N,), say of each block."""
     centre, weight = value_intervals(metric, query, low, high)
-    return Intervals(in_blocks(centre, block), in_blocks(weight, block), np.ones(n_arms))
+    return Intervals(blocks.sums(centre), blocks.sums(weight), np.ones(n_arms))
 
 
 def from_scales(
-    query: Floats, middle: Floats | float, scale: Floats | float, reach: Floats, block: int
+    query: Floats, middle: Floats | float, scale: Floats | float, reach: Floats, blocks: Blocks
 ) -> Intervals:
     """Return what ``|value - middle| <= reach * scale`` says of the inner products of each block.
 
@@ -115,12 +103,12 @@ def from_scales(
     weight = np.abs(query) * scale
     margin = ROUNDING * float(np.max(np.abs(middle) / scale))
     limit = reach * (1 + 1e-9) + margin
-    return Intervals(in_blocks(query * middle, block), in_blocks(weight, block), limit)
+    return Intervals(blocks.sums(query * middle), blocks.sums(weight), limit)
 
 
-def from_norms(query: Floats, norms: Floats, block: int) -> Intervals:
+def from_norms(query: Floats, norms: Floats, blocks: Blocks) -> Intervals:
     """Return what upper bounds of the row norms, one per arm, say of inner products."""
-    weight = in_blocks(query**2, block)
+    weight = blocks.sums(query**2)
     return Intervals(
         centre=np.zeros(len(weight)),
         weight=weight,
@@ -129,13 +117,13 @@ def from_norms(query: Floats, norms: Floats, block: int) -> Intervals:
     )
 
 
-def from_distances(query: Floats, block: int, n_arms: int) -> Intervals:
+def from_distances(query: Floats, blocks: Blocks, n_arms: int) -> Intervals:
     """Return what is known of negated distances without any limits: they are at most 0."""
-    weight = in_blocks(np.ones(len(query)), block)
+    weight = blocks.sums(np.ones(len(query)))
     return Intervals(np.zeros(len(weight)), weight, np.zeros(n_arms), two_sided=False)
 
 
-def to_be_estimated(query: Floats, block: int, n_arms: int) -> Intervals:
+def to_be_estimated(query: Floats, blocks: Blocks, n_arms: int) -> Intervals:
     """Return intervals for inner products with data of which nothing is known."""
-    weight = in_blocks(np.abs(query), block)
+    weight = blocks.sums(np.abs(query))
     return Intervals(np.zeros(len(weight)), weight, np.full(n_arms, np.inf))

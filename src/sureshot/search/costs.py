@@ -1,0 +1,69 @@
+"""What the parts of a search cost, by how the data is stored.
+
+The figures are nanoseconds on the machine of ``benchmarks/calibrate.py``, which repeats their
+measurement; only their ratios matter. They are fixed here, and depend on neither the clock nor the
+threads, so that a search does the same everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sureshot.search.problem import Problem
+
+CACHE_LINE = 64  # bytes
+
+# A round of a search, besides what it reads.
+ROUND = 60_000.0
+# To place a bet, and to replay it a few times.
+BET = 1.5
+# A cache line that nobody expected, and one that follows the last.
+SCATTERED_LINE = 6.5
+NEXT_LINE = 2.0
+
+# Bytes that the bets of a search may take, or this many for each arm if that is more.
+LEDGER_BYTES = 48 << 20
+LEDGER_BYTES_OF_ARM = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a search must know of the time that it takes."""
+
+    step: float  # a block of an active arm, read and bet on
+    row: float  # a block of a row that is read whole, alone
+    rest: float  # a block of a row, if all of them are read whole
+    round: float
+    ledger_bytes: int
+
+
+# Each pull costs the same, and so much that nothing else counts.
+PULLS = Costs(step=1.0, row=1.0, rest=1.0, round=0.0, ledger_bytes=LEDGER_BYTES)
+
+
+def of(problem: Problem) -> Costs:
+    """Return the costs of a problem."""
+    ledger_bytes = max(LEDGER_BYTES, LEDGER_BYTES_OF_ARM * len(problem.arms))
+    if not problem.cheap_pulls:
+        return replace(PULLS, ledger_bytes=ledger_bytes)
+    source = problem.source
+    lines = max(1.0, source.blocks.size * source.bytes_per_number / CACHE_LINE)
+    if source.coordinate_major:
+        # A column lies together, and so does the next value of all rows, but not of one row.
+        lines_of_all = source.blocks.size * source.bytes_per_number / CACHE_LINE
+        return Costs(
+            step=BET + NEXT_LINE * lines_of_all,
+            row=SCATTERED_LINE * source.blocks.size,
+            rest=NEXT_LINE * lines_of_all,
+            round=ROUND,
+            ledger_bytes=ledger_bytes,
+        )
+    return Costs(
+        step=BET + SCATTERED_LINE * lines,
+        row=NEXT_LINE * lines,
+        rest=NEXT_LINE * lines,
+        round=ROUND,
+        ledger_bytes=ledger_bytes,
+    )
