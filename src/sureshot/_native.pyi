@@ -63,9 +63,13 @@ def scan_rows(
     element: Element,
     middle: Floats,
     unit: Floats,
+    arms: Ints,
     team: Team,
     reach: Floats,
     squares: Floats,
+) -> None: ...
+def column_limits(
+    data: Array, element: Element, arms: Ints, team: Team, low: Floats, high: Floats
 ) -> None: ...
 def peak_wealth(
     sums: Floats,
