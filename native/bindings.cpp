@@ -143,19 +143,35 @@ NB_MODULE(_native, m) {
 
     m.def(
         "scan_rows",
-        [](const Data& data, Element element, const Reals& middle, const Reals& unit, Team& team,
-           const RealsOut& reach, const RealsOut& squares) {
+        [](const Data& data, Element element, const Reals& middle, const Reals& unit, const Ids& arms,
+           Team& team, const RealsOut& reach, const RealsOut& squares) {
             const Matrix matrix = matrix_of(data, element);
             const nb::gil_scoped_release release;
-            team.run(matrix.n_rows, matrix.n_columns, [&](auto begin, auto end) noexcept {
-                kernels().scan_rows(matrix, middle.data(), unit.data(), begin, end, reach.data(),
-                                    squares.data());
+            const Arms all = arms_of(arms);
+            team.run(all.count, matrix.n_columns, [&](auto begin, auto end) noexcept {
+                kernels().scan_rows(matrix, middle.data(), unit.data(),
+                                    {all.ids + begin, end - begin}, reach.data() + begin,
+                                    squares.data() + begin);
             });
         },
-        "data"_a.noconvert(), "element"_a, "middle"_a.noconvert(), "unit"_a.noconvert(), "team"_a,
+        "data"_a.noconvert(), "element"_a, "middle"_a.noconvert(), "unit"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
         "reach"_a.noconvert(), "squares"_a.noconvert(),
-        "Fill reach (rows,) with the largest |value - middle| * unit and squares with the squared "
-        "norm of each row.");
+        "Fill reach (arms,) with the largest |value - middle| * unit and squares with the squared "
+        "norm of each arm.");
+
+    m.def(
+        "column_limits",
+        [](const Data& data, Element element, const Ids& arms, Team& team, const RealsOut& low,
+           const RealsOut& high) {
+            const Matrix matrix = matrix_of(data, element);
+            const nb::gil_scoped_release release;
+            team.run(matrix.n_columns, arms_of(arms).count, [&](auto begin, auto end) noexcept {
+                kernels().column_limits(matrix, arms_of(arms), begin, end, low.data(), high.data());
+            });
+        },
+        "data"_a.noconvert(), "element"_a, "arms"_a.noconvert(), "team"_a, "low"_a.noconvert(),
+        "high"_a.noconvert(),
+        "Fill low and high (coordinates,) with the limits of the values of the given arms.");
 
     nb::class_<Order>(m, "Order",
                       "Blocks drawn without replacement, in proportion to their weight.")

@@ -1,18 +1,16 @@
-#include <cmath>
-
 #include "kernels.hpp"
+#include "layout.hpp"
 #include "rewards.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-// Arms that one pass over coordinate-major data handles together: their sums stay in cache.
-constexpr std::int64_t arms_per_tile = 1024;
+// The blocks of a round lie scattered in memory. This many cache lines are on their way at any time:
+// the latency of one is about 16 times what it costs to stream it.
+constexpr std::int64_t lines_ahead = 48;
 
-bool coordinate_major(const Matrix& matrix) {
-    const std::int64_t rows = matrix.row_stride, columns = matrix.column_stride;
-    return (rows < 0 ? -rows : rows) < (columns < 0 ? -columns : columns);
-}
+// Coordinate-major data: arms whose lanes, 32 KB with the squares, stay in the caches.
+constexpr std::int64_t arms_per_block_tile = 256;
 
 struct Range {
     std::int64_t begin;
@@ -29,162 +27,161 @@ const Value* row_of(const Matrix& matrix, std::int64_t row) {
     return static_cast<const Value*>(matrix.data) + row * matrix.row_stride;
 }
 
-void fill(double* values, std::int64_t count, double value) {
-    for (std::int64_t at = 0; at < count; ++at) values[at] = value;
-}
+// Runs ahead of the sums through the blocks of one arm after the other.
+template <class Value, class Step>
+class Scout {
+public:
+    Scout(const Matrix& matrix, Step step, Arms arms, Blocks blocks)
+        : matrix_(matrix), step_(step), arms_(arms), blocks_(blocks) {
+        const std::int64_t lines = (blocks.size + per_line - 1) / per_line;
+        for (std::int64_t start = lines_ahead / lines; start > 0; --start) advance();
+    }
 
-struct BlockSum {
-    double rewards = 0.0;
-    double squares = 0.0;
+    void advance() {
+        if (arm_ == arms_.count) return;
+        const Value* row = row_of<Value>(matrix_, arms_.ids[arm_]);
+        const Range range = coordinates_of(matrix_, blocks_, block_);
+        for (std::int64_t j = range.begin; j < range.end; j += per_line) fetch_ahead(row + j * step_);
+        // A block that does not begin with a cache line ends in one more.
+        fetch_ahead(row + (range.end - 1) * step_);
+        if (++block_ == blocks_.count) ++arm_, block_ = 0;
+    }
+
+private:
+    static constexpr std::int64_t per_line = 64 / sizeof(Value);
+    const Matrix& matrix_;
+    Step step_;
+    Arms arms_;
+    Blocks blocks_;
+    std::int64_t arm_ = 0;
+    std::int64_t block_ = 0;
 };
 
-template <class Value, class Reward, bool with_squares>
-BlockSum sum_of_block(const Matrix& matrix, const Value* row, const double* query, Range range) {
-    BlockSum sum;
-    for (std::int64_t j = range.begin; j < range.end; ++j) {
-        const double value = number(row[j * matrix.column_stride]);
-        sum.rewards += Reward::reward(value, query[j]);
-        if constexpr (with_squares) sum.squares += value * value;
-    }
-    return sum;
-}
+struct BlockSum {
+    double rewards;
+    double squares;
+};
 
-// One block of the arms, column by column.
-template <class Value, class Reward, bool with_squares>
-void sum_columns(const Matrix& matrix, const double* query, Arms arms, Range range, double* sums,
-                 double* squares) {
-    const bool neighbours = contiguous(matrix, arms);
-    fill(sums, arms.count, 0.0);
-    if constexpr (with_squares) fill(squares, arms.count, 0.0);
-    for (std::int64_t j = range.begin; j < range.end; ++j) {
-        const Value* column = static_cast<const Value*>(matrix.data) + j * matrix.column_stride;
-        const double query_value = query[j];
-        if (neighbours) {
-            const Value* values = column + arms.ids[0];
-            for (std::int64_t at = 0; at < arms.count; ++at) {
-                const double value = number(values[at]);
-                sums[at] += Reward::reward(value, query_value);
-                if constexpr (with_squares) squares[at] += value * value;
-            }
-            continue;
-        }
-        for (std::int64_t at = 0; at < arms.count; ++at) {
-            const double value = number(column[arms.ids[at] * matrix.row_stride]);
-            sums[at] += Reward::reward(value, query_value);
-            if constexpr (with_squares) squares[at] += value * value;
+template <class Value, class Reward, bool with_squares, class Step>
+BlockSum sum_block(const Value* row, Step step, const double* query, Range range) {
+    double rewards[lanes] = {};
+    double squares[lanes] = {};
+    std::int64_t j = range.begin;
+    for (; j + lanes <= range.end; j += lanes) {
+        SURESHOT_ONE_VECTOR
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+            const double value = number(row[(j + lane) * step]);
+            rewards[lane] += Reward::reward(value, query[j + lane]);
+            if constexpr (with_squares) squares[lane] += value * value;
         }
     }
-}
-
-// Adds one number to an unevaluated sum of two doubles (Knuth's exact addition).
-void add_exactly(double& high, double& low, double term) {
-    const double sum = high + term;
-    const double part = sum - high;
-    low += (high - (sum - part)) + (term - part);
-    high = sum;
-}
-
-// std::max would lose a NaN.
-void keep_larger(double& largest, double value) {
-    if (!(value <= largest)) largest = value;
-}
-
-template <class Value, class Reward, bool with_squares>
-void sums_of_arms(const Matrix& matrix, const double* query, Arms arms, Blocks blocks, double* sums,
-                  std::int64_t stride, double* squares) {
-    if (coordinate_major(matrix)) {
-        for (std::int64_t b = 0; b < blocks.count; ++b) {
-            sum_columns<Value, Reward, with_squares>(
-                matrix, query, arms, coordinates_of(matrix, blocks, b), sums + b * stride,
-                with_squares ? squares + b * stride : nullptr);
-        }
-        return;
+    for (std::int64_t lane = 0; j < range.end; ++lane, ++j) {
+        const double value = number(row[j * step]);
+        rewards[lane] += Reward::reward(value, query[j]);
+        if constexpr (with_squares) squares[lane] += value * value;
     }
+    return {sum_of_lanes(rewards), with_squares ? sum_of_lanes(squares) : 0.0};
+}
+
+template <class Value, class Reward, bool with_squares, class Step>
+void sum_by_row(const Matrix& matrix, Step step, const double* query, Arms arms, Blocks blocks,
+                double* sums, std::int64_t stride, double* squares) {
+    if (blocks.count == 0) return;
+    Scout<Value, Step> scout(matrix, step, arms, blocks);
     for (std::int64_t arm = 0; arm < arms.count; ++arm) {
         const Value* row = row_of<Value>(matrix, arms.ids[arm]);
         for (std::int64_t b = 0; b < blocks.count; ++b) {
-            const BlockSum sum = sum_of_block<Value, Reward, with_squares>(
-                matrix, row, query, coordinates_of(matrix, blocks, b));
+            scout.advance();
+            const BlockSum sum = sum_block<Value, Reward, with_squares>(
+                row, step, query, coordinates_of(matrix, blocks, b));
             sums[b * stride + arm] = sum.rewards;
             if constexpr (with_squares) squares[b * stride + arm] = sum.squares;
         }
     }
 }
 
-template <class Value, class Reward, bool with_squares>
-void totals_by_row(const Matrix& matrix, const double* query, Arms arms, Blocks blocks,
-                   const double* centre, const double* weight, Totals out) {
-    for (std::int64_t arm = 0; arm < arms.count; ++arm) {
-        const Value* row = row_of<Value>(matrix, arms.ids[arm]);
-        double high = 0.0, low = 0.0, largest = 0.0, squares = 0.0;
-        for (std::int64_t b = 0; b < blocks.count; ++b) {
-            const BlockSum sum = sum_of_block<Value, Reward, with_squares>(
-                matrix, row, query, coordinates_of(matrix, blocks, b));
-            add_exactly(high, low, sum.rewards);
-            keep_larger(largest, std::fabs(sum.rewards - centre[b]) / weight[b]);
-            squares += sum.squares;
+// A block of one column: the sum is the reward. 0.0 + x: as if it had been added to a lane.
+template <class Value, class Reward, bool with_squares, class Where>
+void single_column(const Value* column, double query_value, Where where, std::int64_t count,
+                   double* __restrict sums, double* __restrict squares) {
+    for (std::int64_t at = 0; at < count; ++at) {
+        const double value = number(column[where(at)]);
+        sums[at] = 0.0 + Reward::reward(value, query_value);
+        if constexpr (with_squares) squares[at] = value * value;
+    }
+}
+
+template <class Value, class Reward, bool with_squares, class Where>
+void some_columns(const Matrix& matrix, const double* query, Range range, Where where,
+                  std::int64_t begin, std::int64_t count, double* sums, double* squares) {
+    double rewards[lanes][arms_per_block_tile] = {};
+    double squared[lanes][arms_per_block_tile] = {};
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
+        const Value* column = column_of<Value>(matrix, j);
+        const double query_value = query[j];
+        const std::int64_t lane = (j - range.begin) % lanes;
+        for (std::int64_t at = 0; at < count; ++at) {
+            const double value = number(column[where(begin + at)]);
+            rewards[lane][at] += Reward::reward(value, query_value);
+            if constexpr (with_squares) squared[lane][at] += value * value;
         }
-        out.high[arm] = high;
-        out.low[arm] = low;
-        out.largest[arm] = largest;
-        if constexpr (with_squares) out.squares[arm] = squares;
+    }
+    add_lanes(rewards, count, sums + begin);
+    if constexpr (with_squares) add_lanes(squared, count, squares + begin);
+}
+
+template <class Value, class Reward, bool with_squares, class Where>
+void sum_by_column(const Matrix& matrix, const double* query, Where where, std::int64_t count,
+                   Blocks blocks, double* sums, std::int64_t stride, double* squares) {
+    const std::int64_t blocks_ahead = 1 + lines_ahead / count;
+    for (std::int64_t b = 0; b < blocks.count; ++b) {
+        const Range range = coordinates_of(matrix, blocks, b);
+        if (b + blocks_ahead < blocks.count) {
+            const Range next = coordinates_of(matrix, blocks, b + blocks_ahead);
+            for (std::int64_t j = next.begin; j < next.end; ++j) {
+                fetch_column(column_of<Value>(matrix, j), where, count);
+            }
+        }
+        double* out = sums + b * stride;
+        double* squares_out = with_squares ? squares + b * stride : nullptr;
+        if (blocks.size == 1) {
+            single_column<Value, Reward, with_squares>(column_of<Value>(matrix, range.begin),
+                                                       query[range.begin], where, count, out,
+                                                       squares_out);
+            continue;
+        }
+        for (std::int64_t begin = 0; begin < count; begin += arms_per_block_tile) {
+            some_columns<Value, Reward, with_squares>(matrix, query, range, where, begin,
+                                                      smaller(arms_per_block_tile, count - begin), out,
+                                                      squares_out);
+        }
     }
 }
 
 template <class Value, class Reward, bool with_squares>
-void totals_by_column(const Matrix& matrix, const double* query, Arms arms, Blocks blocks,
-                      const double* centre, const double* weight, Totals out) {
-    double sums[arms_per_tile];
-    double squares[arms_per_tile];
-    for (std::int64_t tile = 0; tile < arms.count; tile += arms_per_tile) {
-        const std::int64_t count = smaller(arms_per_tile, arms.count - tile);
-        fill(out.high + tile, count, 0.0);
-        fill(out.low + tile, count, 0.0);
-        fill(out.largest + tile, count, 0.0);
-        if constexpr (with_squares) fill(out.squares + tile, count, 0.0);
-        for (std::int64_t b = 0; b < blocks.count; ++b) {
-            sum_columns<Value, Reward, with_squares>(matrix, query, {arms.ids + tile, count},
-                                                     coordinates_of(matrix, blocks, b), sums, squares);
-            const double unit = 1.0 / weight[b];
-            for (std::int64_t at = 0; at < count; ++at) {
-                const std::int64_t arm = tile + at;
-                add_exactly(out.high[arm], out.low[arm], sums[at]);
-                keep_larger(out.largest[arm], std::fabs(sums[at] - centre[b]) * unit);
-                if constexpr (with_squares) out.squares[arm] += squares[at];
-            }
-        }
+void sum_arms(const Matrix& matrix, const double* query, Arms arms, Blocks blocks, double* sums,
+              std::int64_t stride, double* squares) {
+    if (coordinate_major(matrix)) {
+        return with_places(matrix, arms, [&](auto where) {
+            sum_by_column<Value, Reward, with_squares>(matrix, query, where, arms.count, blocks, sums,
+                                                       stride, squares);
+        });
     }
+    return with_step(matrix, [&](auto step) {
+        sum_by_row<Value, Reward, with_squares>(matrix, step, query, arms, blocks, sums, stride, squares);
+    });
 }
 
 }  // namespace
 
 void block_sums(const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
                 double* sums, std::int64_t stride, double* squares) noexcept {
+    if (arms.count == 0) return;
     with_types(matrix.element, metric, [&]<class Value, class Reward>() {
         if (squares != nullptr) {
-            sums_of_arms<Value, Reward, true>(matrix, query, arms, blocks, sums, stride, squares);
+            sum_arms<Value, Reward, true>(matrix, query, arms, blocks, sums, stride, squares);
         } else {
-            sums_of_arms<Value, Reward, false>(matrix, query, arms, blocks, sums, stride, nullptr);
-        }
-    });
-}
-
-void totals(const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
-            const double* centre, const double* weight, Totals out) noexcept {
-    with_types(matrix.element, metric, [&]<class Value, class Reward>() {
-        const auto found = [&]<bool with_squares>() {
-            if (coordinate_major(matrix)) {
-                totals_by_column<Value, Reward, with_squares>(matrix, query, arms, blocks, centre,
-                                                              weight, out);
-            } else {
-                totals_by_row<Value, Reward, with_squares>(matrix, query, arms, blocks, centre, weight,
-                                                           out);
-            }
-        };
-        if (out.squares != nullptr) {
-            found.template operator()<true>();
-        } else {
-            found.template operator()<false>();
+            sum_arms<Value, Reward, false>(matrix, query, arms, blocks, sums, stride, nullptr);
         }
     });
 }

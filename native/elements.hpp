@@ -42,4 +42,19 @@ inline double number(Float16 value) {
     return static_cast<double>(__builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, positive) | sign));
 }
 
+// Calls f.template operator()<Value>() for the element type at hand.
+template <class F>
+void with_values(Element element, F&& f) {
+    switch (element) {
+        case Element::float16: return f.template operator()<Float16>();
+        case Element::bfloat16: return f.template operator()<BFloat16>();
+        case Element::float32: return f.template operator()<float>();
+        case Element::float64: return f.template operator()<double>();
+        case Element::int8: return f.template operator()<std::int8_t>();
+        case Element::uint8: return f.template operator()<std::uint8_t>();
+        case Element::int16: return f.template operator()<std::int16_t>();
+        case Element::boolean: return f.template operator()<Boolean>();
+    }
+}
+
 }  // namespace sureshot::SURESHOT_ISA

@@ -7,6 +7,7 @@ BlockSums block_sums;
 BlockTotals totals;
 RowScores row_scores;
 ScanRows scan_rows;
+ColumnLimits column_limits;
 PlaceBets place_bets;
 KeepBets keep_bets;
 Estimate estimate;
@@ -14,7 +15,7 @@ LogWealth log_wealth;
 RaiseRooms raise_rooms;
 
 extern const Kernels kernels;
-const Kernels kernels = {block_sums, totals,   row_scores, scan_rows,  place_bets,
-                         keep_bets,  estimate, log_wealth, raise_rooms};
+const Kernels kernels = {block_sums, totals,    row_scores, scan_rows,  column_limits,
+                         place_bets, keep_bets, estimate,   log_wealth, raise_rooms};
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -28,10 +28,15 @@ using BlockTotals = void(const Matrix& matrix, Metric metric, const double* quer
 using RowScores = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
                        double* scores) noexcept;
 
-// For the rows [begin, end): reach[row] = max_j |value - middle[j]| * unit[j], where a NaN is passed
-// over, and squares[row] = sum_j value^2, which a NaN makes NaN. Computed in double.
-using ScanRows = void(const Matrix& matrix, const double* middle, const double* unit,
-                      std::int64_t begin, std::int64_t end, double* reach, double* squares) noexcept;
+// reach[arm] = max_j |value - middle[j]| * unit[j], where a NaN is passed over, and squares[arm] =
+// sum_j value^2, which a NaN makes NaN. Computed in double, and as independent as row_scores.
+using ScanRows = void(const Matrix& matrix, const double* middle, const double* unit, Arms arms,
+                      double* reach, double* squares) noexcept;
+
+// low[j] and high[j]: the smallest and the largest value of the given arms at the coordinates j in
+// [begin, end). A NaN is passed over; without a number low is infinite and high minus infinite.
+using ColumnLimits = void(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end,
+                          double* low, double* high) noexcept;
 
 // Bets on up to a group of consecutive steps of a tile of arms, and updates the tile's sums. sums[s] and
 // squares[s], which only norm bets need, have the block sums of step s. The bets go to the places from
@@ -62,6 +67,7 @@ struct Kernels {
     BlockTotals* totals;
     RowScores* row_scores;
     ScanRows* scan_rows;
+    ColumnLimits* column_limits;
     PlaceBets* place_bets;
     KeepBets* keep_bets;
     Estimate* estimate;

@@ -1,72 +1,84 @@
 #include "kernels.hpp"
+#include "layout.hpp"
 #include "rewards.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-// A row is summed in this many interleaved partial sums, so that the compiler can use vectors
-// without reassociating; the same number everywhere keeps every score independent of the caller.
-constexpr std::int64_t lanes = 16;
-// Rows read side by side share each query value: without this the query, in double, costs more
-// cache bandwidth than the data.
-constexpr std::int64_t rows_together = 4;
-// Coordinate-major data: enough rows for each piece of a column to be worth fetching, few enough for
-// their partial sums to stay in the second-level cache.
-constexpr std::int64_t rows_per_tile = 2048;
-
-template <class Value, class Reward, std::int64_t n_rows>
-void contiguous_rows(const Matrix& matrix, const double* query, const std::int64_t* ids,
-                     double* scores) {
+template <class Value, class Reward, std::int64_t n_rows, class Step>
+void add_rows(const Matrix& matrix, Step step, const double* query, const std::int64_t* ids,
+              double* scores) {
     const Value* rows[n_rows];
     double sums[n_rows][lanes] = {};
     for (std::int64_t r = 0; r < n_rows; ++r) {
         rows[r] = static_cast<const Value*>(matrix.data) + ids[r] * matrix.row_stride;
     }
-    const std::int64_t whole = matrix.n_columns - matrix.n_columns % lanes;
-    for (std::int64_t j = 0; j < whole; j += lanes) {
+    const auto reward = [&](const Value* row, std::int64_t j) {
+        return Reward::reward(number(row[j * step]), query[j]);
+    };
+    const std::int64_t whole = matrix.n_columns - matrix.n_columns % columns_together;
+    for (std::int64_t start = 0; start < whole; start += columns_together) {
         for (std::int64_t r = 0; r < n_rows; ++r) {
+            SURESHOT_ONE_VECTOR
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
-                sums[r][lane] += Reward::reward(number(rows[r][j + lane]), query[j + lane]);
+                double sum = sums[r][lane];
+                for (std::int64_t j = start; j < start + columns_together; j += lanes) {
+                    sum += reward(rows[r], j + lane);
+                }
+                sums[r][lane] = sum;
             }
         }
     }
     for (std::int64_t r = 0; r < n_rows; ++r) {
         for (std::int64_t j = whole; j < matrix.n_columns; ++j) {
-            sums[r][j - whole] += Reward::reward(number(rows[r][j]), query[j]);
+            sums[r][j % lanes] += reward(rows[r], j);
         }
-        double score = 0.0;
-        for (const double sum : sums[r]) score += sum;
-        scores[r] = score;
+        scores[r] = sum_of_lanes(sums[r]);
     }
 }
 
-// Any strides: a tile of rows, column by column, with the same lanes and so the same rounding.
-template <class Value, class Reward>
-void strided_rows(const Matrix& matrix, const double* query, const std::int64_t* ids,
-                  std::int64_t n_rows, double* scores) {
-    double sums[lanes * rows_per_tile] = {};
-    const bool neighbours = contiguous(matrix, {ids, n_rows});
-    for (std::int64_t j = 0; j < matrix.n_columns; ++j) {
-        const Value* column = static_cast<const Value*>(matrix.data) + j * matrix.column_stride;
-        const double query_value = query[j];
-        double* sum = sums + (j % lanes) * n_rows;
-        if (neighbours) {
-            const Value* values = column + ids[0];
-            for (std::int64_t r = 0; r < n_rows; ++r) {
-                sum[r] += Reward::reward(number(values[r]), query_value);
-            }
-            continue;
-        }
-        for (std::int64_t r = 0; r < n_rows; ++r) {
-            const double value = number(column[ids[r] * matrix.row_stride]);
-            sum[r] += Reward::reward(value, query_value);
-        }
+template <class Value, class Reward, class Step>
+void score_rows(const Matrix& matrix, Step step, const double* query, Arms arms, double* scores) {
+    std::int64_t arm = 0;
+    for (; arm + rows_together <= arms.count; arm += rows_together) {
+        add_rows<Value, Reward, rows_together>(matrix, step, query, arms.ids + arm, scores + arm);
     }
-    for (std::int64_t r = 0; r < n_rows; ++r) {
-        double score = 0.0;
-        for (std::int64_t lane = 0; lane < lanes; ++lane) score += sums[lane * n_rows + r];
-        scores[r] = score;
+    for (; arm < arms.count; ++arm) {
+        add_rows<Value, Reward, 1>(matrix, step, query, arms.ids + arm, scores + arm);
     }
+}
+
+// Adds the columns j, j + lanes, ... to the sums of their lane.
+template <class Value, class Reward, std::int64_t n_columns, class Where>
+void add_columns(const Matrix& matrix, const double* query, std::int64_t j, Where where,
+                 std::int64_t count, double* __restrict sums) {
+    const Value* columns[n_columns];
+    double query_values[n_columns];
+    for (std::int64_t c = 0; c < n_columns; ++c) {
+        columns[c] = column_of<Value>(matrix, j + c * lanes);
+        query_values[c] = query[j + c * lanes];
+    }
+    for (std::int64_t at = 0; at < count; ++at) {
+        double sum = sums[at];
+        for (std::int64_t c = 0; c < n_columns; ++c) {
+            sum += Reward::reward(number(columns[c][where(at)]), query_values[c]);
+        }
+        sums[at] = sum;
+    }
+}
+
+template <class Value, class Reward, class Where>
+void score_columns(const Matrix& matrix, const double* query, Where where, std::int64_t count,
+                   double* scores) {
+    double sums[lanes][arms_per_tile];
+    for (auto& lane : sums) {
+        for (std::int64_t at = 0; at < count; ++at) lane[at] = 0.0;
+    }
+    lane_by_lane(matrix.n_columns, [&]<std::int64_t n_columns>(std::int64_t j, std::int64_t lane) {
+        fetch_next<Value>(matrix, j, where, count);
+        add_columns<Value, Reward, n_columns>(matrix, query, j, where, count, sums[lane]);
+    });
+    add_lanes(sums, count, scores);
 }
 
 }  // namespace
@@ -74,19 +86,16 @@ void strided_rows(const Matrix& matrix, const double* query, const std::int64_t*
 void row_scores(const Matrix& matrix, Metric metric, const double* query, Arms arms,
                 double* scores) noexcept {
     with_types(matrix.element, metric, [&]<class Value, class Reward>() {
-        std::int64_t arm = 0;
-        if (matrix.column_stride != 1) {
-            for (; arm < arms.count; arm += rows_per_tile) {
-                strided_rows<Value, Reward>(matrix, query, arms.ids + arm,
-                                            smaller(rows_per_tile, arms.count - arm), scores + arm);
-            }
-            return;
+        if (!coordinate_major(matrix)) {
+            return with_step(matrix, [&](auto step) {
+                score_rows<Value, Reward>(matrix, step, query, arms, scores);
+            });
         }
-        for (; arm + rows_together <= arms.count; arm += rows_together) {
-            contiguous_rows<Value, Reward, rows_together>(matrix, query, arms.ids + arm, scores + arm);
-        }
-        for (; arm < arms.count; ++arm) {
-            contiguous_rows<Value, Reward, 1>(matrix, query, arms.ids + arm, scores + arm);
+        for (std::int64_t arm = 0; arm < arms.count; arm += arms_per_tile) {
+            const Arms tile{arms.ids + arm, smaller(arms_per_tile, arms.count - arm)};
+            with_places(matrix, tile, [&](auto where) {
+                score_columns<Value, Reward>(matrix, query, where, tile.count, scores + arm);
+            });
         }
     });
 }

@@ -165,9 +165,13 @@ def scan_rows(
     element: Element,
     middle: Floats,
     unit: Floats,
+    arms: Ints,
     team: Team,
     reach: Floats,
     squares: Floats,
+) -> None: ...
+def column_limits(
+    data: Array, element: Element, arms: Ints, team: Team, low: Floats, high: Floats
 ) -> None: ...
 def instruction_sets() -> list[str]: ...
 def instruction_set() -> str: ...

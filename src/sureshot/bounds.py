@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from sureshot._native import Team
-    from sureshot._types import Array, Floats
+    from sureshot._types import Array, Floats, Ints
 
-# Rows from which a scan takes the scale of each coordinate.
-SAMPLE = 256
+# A scan takes the scale of each coordinate from this many runs of this many rows, all over the data.
+# Neighbours, because a value of a column costs as much as the cache line it lies in.
+RUNS = 16
+RUN = 8
 
 # No coordinate's scale is smaller than this share of the typical one: a value that the sample did
 # not foresee must not dwarf all others.
@@ -89,17 +91,29 @@ class Bounds:
 
 def scan_rows(data: Array, team: Team) -> Bounds:
     """Scan checked data: scales from a sample of rows, then one pass over everything."""
-    step = max(1, len(data) // SAMPLE)
-    sample = data[::step][:SAMPLE]
-    low = sample.min(axis=0).astype(np.float64)
-    high = sample.max(axis=0).astype(np.float64)
-    middle = low + (high - low) / 2
-    scale = (high - low) / 2
-    typical = float(np.sqrt(np.mean(scale**2)))
-    scale = np.maximum(scale, SMALLEST_SCALE * typical) if typical > 0 else np.ones(len(scale))
-    reach, squares = np.empty((2, len(data)))
-    _native.scan_rows(*for_kernels(data), middle, 1 / scale, team, reach, squares)
+    n_arms, width = data.shape
+    values, element = for_kernels(data)
+    low, high = np.empty((2, width))
+    _native.column_limits(values, element, _sample(n_arms), team, low, high)
+    # Values that are not finite are found below, by the norm of their row.
+    with np.errstate(invalid="ignore", over="ignore"):
+        middle = low + (high - low) / 2
+        scale = (high - low) / 2
+        typical = float(np.sqrt(np.mean(scale**2)))
+        scale = np.maximum(scale, SMALLEST_SCALE * typical) if typical > 0 else np.ones(width)
+        unit = 1 / scale
+    reach, squares = np.empty((2, n_arms))
+    _native.scan_rows(values, element, middle, unit, np.arange(n_arms), team, reach, squares)
     if not np.isfinite(squares).all():
         row = int(np.argmax(~np.isfinite(squares)))
         raise ValueError(f"data row {row} holds values that are not finite or too large to square")
     return Bounds(norms=np.sqrt(squares), middle=middle, scale=scale, reach=reach)
+
+
+def _sample(n_arms: int) -> Ints:
+    if n_arms <= RUNS * RUN:
+        return np.arange(n_arms)
+    spacing = n_arms // RUNS
+    starts = spacing * np.arange(RUNS)
+    starts -= starts % (RUN * min(2, spacing // RUN))  # a run does not straddle two lines
+    return (starts[:, None] + np.arange(RUN)).ravel()
