@@ -1,0 +1,140 @@
+"""Every kernel, for every instruction set there is, to the last bit: the same sums in the same order.
+
+The contract suite compares with correctly rounded sums; here a slow model in numpy does the very
+operations that the kernels promise to do, so one comparison says that instruction sets, memory orders
+and the arms asked together change nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from sureshot import _native
+from sureshot._elements import for_kernels
+from sureshot._native import Team
+from sureshot.sources.dense import REWARDS
+from tests.conftest import ELEMENT_TYPES, LAYOUTS, random_data, rewards
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sureshot._types import Array, Floats, Ints
+
+LANES = 8
+
+
+@pytest.fixture(params=_native.instruction_sets())
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    best = _native.instruction_set()
+    _native.use_instruction_set(request.param)
+    yield request.param
+    _native.use_instruction_set(best)
+
+
+def test_the_best_instruction_set_is_used_unless_another_is_asked_for() -> None:
+    assert _native.instruction_set() == _native.instruction_sets()[0]
+
+
+def test_an_instruction_set_can_be_forced(instruction_set: str) -> None:
+    assert _native.instruction_set() == instruction_set
+    known = ", ".join(_native.instruction_sets())
+    with pytest.raises(ValueError, match=f"one of {known}; got mmx"):
+        _native.use_instruction_set("mmx")
+    assert _native.instruction_set() == instruction_set
+
+
+def sum_in_lanes(table: Floats) -> Floats:
+    """Return the sum of each row: interleaved lanes, one after the other, then their halves."""
+    rows, width = table.shape
+    padded = np.zeros((rows, -(-width // LANES) * LANES))
+    padded[:, :width] = table
+    lanes = np.zeros((rows, LANES))
+    for start in range(0, width, LANES):
+        lanes += padded[:, start : start + LANES]
+    while lanes.shape[1] > 1:
+        half = lanes.shape[1] // 2
+        lanes = lanes[:, :half] + lanes[:, half:]
+    return lanes[:, 0]
+
+
+def blocks_in_lanes(table: Floats, blocks: Ints, block: int) -> Floats:
+    return np.stack([sum_in_lanes(table[:, b * block : (b + 1) * block]) for b in blocks])
+
+
+# Whole, short and odd numbers of lanes, of groups of columns, of rows together and of tiles.
+SHAPES = [(1, 1), (3, 7), (9, 97), (6, 128), (7, 1535), (1030, 33)]
+
+
+def subsets(rng: np.random.Generator, n_arms: int) -> list[Ints]:
+    """Return all arms, some neighbours, and some in no order."""
+    some = np.arange(n_arms // 3, n_arms)
+    return [np.arange(n_arms), some, rng.permutation(n_arms)[: n_arms // 2 + 1]]
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "strided", "negative", "negative F"])
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.usefixtures("instruction_set")
+def test_kernels_do_what_the_model_does(
+    layout: str, dtype: str, shape: tuple[int, int], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(shape)
+    n_arms, width = shape
+    plain = random_data(rng, shape, dtype)
+    numbers = plain.astype(np.float64)
+    query, unit = rng.standard_normal(width), rng.random(width)
+    values, element = for_kernels(LAYOUTS[layout](plain, tmp_path))
+    team = Team(2)
+    for arms in subsets(rng, n_arms):
+        _native.scan_rows(
+            values, element, query, unit, arms, team, *(found := np.full((2, len(arms)), np.nan))
+        )
+        reach = (np.abs(numbers[arms] - query) * unit).max(axis=1)
+        assert_same(found, np.stack([reach, sum_in_lanes(numbers[arms] ** 2)]))
+
+        _native.column_limits(values, element, arms, team, *(limits := np.full((2, width), np.nan)))
+        assert_same(limits, np.stack([numbers[arms].min(axis=0), numbers[arms].max(axis=0)]))
+
+        for reward, metric in REWARDS.items():
+            table = rewards(numbers[arms], query, reward)
+            scores = np.full(len(arms), np.nan)
+            _native.row_scores(values, element, metric, query, arms, team, scores)
+            assert_same(scores, sum_in_lanes(table))
+            for block in (1, 5, 16):
+                count = -(-width // block)
+                blocks = np.unique(np.append(rng.integers(0, count, 20), count - 1))
+                sums, squares = np.full((2, len(blocks), len(arms)), np.nan)
+                asked = (values, element, metric, query, arms, blocks, block, team)
+                _native.block_sums(*asked, sums, squares)
+                assert_same(sums, blocks_in_lanes(table, blocks, block))
+                assert_same(squares, blocks_in_lanes(numbers[arms] ** 2, blocks, block))
+                _native.block_sums(*asked, again := np.full(sums.shape, np.nan))
+                assert_same(again, sums)
+
+
+def assert_same(found: Array, expected: Array) -> None:
+    """Fail unless all bits are the same; for a number, so is its sign."""
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.usefixtures("instruction_set")
+def test_a_value_that_is_no_number_spoils_what_it_should(order: str) -> None:
+    data = np.ones((40, 300), np.float32, order=order)  # type: ignore[call-overload]
+    data[11, 205], data[23, 7] = np.nan, np.inf
+    arms, team, zeros = np.arange(40), Team(1), np.zeros(300)
+    _native.scan_rows(
+        *for_kernels(data), zeros, zeros + 1, arms, team, *(found := np.empty((2, 40)))
+    )
+    assert np.flatnonzero(~np.isfinite(found[0])).tolist() == [23]
+    assert np.flatnonzero(~np.isfinite(found[1])).tolist() == [11, 23]
+    _native.column_limits(*for_kernels(data), arms, team, *(limits := np.empty((2, 300))))
+    assert (limits[:, 205] == 1).all()
+    assert limits[:, 7].tolist() == [1, np.inf]
+    _native.column_limits(*for_kernels(data), np.array([11]), team, *(limits := np.empty((2, 300))))
+    assert limits[:, 205].tolist() == [np.inf, -np.inf]
