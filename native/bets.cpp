@@ -4,6 +4,7 @@
 #include "bets.hpp"
 
 #include "kernels.hpp"
+#include "layout.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define SURESHOT_INDEPENDENT _Pragma("GCC ivdep")
@@ -243,7 +244,8 @@ double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count,
         const float* offset = replay.offset + g * steps_per_group;
         const float* inverse_left = replay.inverse_left + g * steps_per_group;
         float factor[steps_per_group];
-        float least_room = 1.0f;
+        int certain = 0;
+        SURESHOT_ONE_VECTOR
         for (std::int64_t s = 0; s < steps_per_group; ++s) {
             const float d = offset[s] * replay.inverse_scale - inverse_left[s] * replay.guard;
             const float room = widened(group->room[s]) - d;
@@ -253,10 +255,10 @@ double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count,
             const float growth = size * (group->gap[s] + d);
             const float grown = 1.0f + (growth - __builtin_fabsf(growth) * 0x1p-21f);
             factor[s] = grown > most ? most : grown;  // keeps a NaN, which never wins
-            least_room = room < least_room ? room : least_room;
+            certain |= room <= 0.0f;
         }
         // The score is certainly below: what is left cannot make up for what is missing.
-        if (least_room <= 0.0f) return infinite;
+        if (certain) return infinite;
         wealth.multiply(static_cast<double>(product(factor)));
         if (wealth.below == 0 && wealth.value >= replay.level) return infinite;
         group = next;

@@ -23,7 +23,7 @@ struct alignas(64) Group {
 
 // The groups of all arms, in slabs; those of one arm form a chain.
 struct Chains {
-    static constexpr int slab_bits = 10;
+    static constexpr int slab_bits = 14;
     Group* const* slabs;
     const std::uint32_t* next;
 };

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "isa.hpp"
@@ -47,6 +48,9 @@ Arms arms_of(const Ids& ids) { return {ids.data(), static_cast<std::int64_t>(ids
 Blocks blocks_of(const Ids& ids, std::int64_t size, std::int64_t shift) {
     return {ids.data(), static_cast<std::int64_t>(ids.shape(0)), size, shift};
 }
+
+// Rows that several queries read one after the other before the next rows are read.
+constexpr std::int64_t rows_in_cache = 8;
 
 // A new array with the values.
 template <class Value>
@@ -128,18 +132,27 @@ NB_MODULE(_native, m) {
 
     m.def(
         "row_scores",
-        [](const Data& data, Element element, Metric metric, const Reals& query, const Ids& arms, Team& team,
-           const RealsOut& scores) {
+        [](const Data& data, Element element, Metric metric, const Table& queries, const Ids& arms,
+           Team& team, const TableOut& scores) {
             const Matrix matrix = matrix_of(data, element);
             const nb::gil_scoped_release release;
             const Arms all = arms_of(arms);
-            team.run(all.count, matrix.n_columns, [&](auto begin, auto end) noexcept {
-                kernels().row_scores(matrix, metric, query.data(), {all.ids + begin, end - begin},
-                                     scores.data() + begin);
+            const auto n_queries = static_cast<std::int64_t>(queries.shape(0));
+            // A few rows stay in the caches while all queries read them.
+            const std::int64_t together = n_queries == 1 ? all.count : rows_in_cache;
+            team.run(all.count, n_queries * matrix.n_columns, [&](auto begin, auto end) noexcept {
+                for (std::int64_t some = begin; some < end; some += together) {
+                    const Arms few{all.ids + some, std::min(together, end - some)};
+                    for (std::int64_t q = 0; q < n_queries; ++q) {
+                        kernels().row_scores(matrix, metric, queries.data() + q * matrix.n_columns, few,
+                                             scores.data() + q * all.count + some);
+                    }
+                }
             });
         },
-        "data"_a.noconvert(), "element"_a, "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
-        "scores"_a.noconvert(), "Fill scores (arms,) with the sum of all rewards of each arm.");
+        "data"_a.noconvert(), "element"_a, "metric"_a, "queries"_a.noconvert(), "arms"_a.noconvert(),
+        "team"_a, "scores"_a.noconvert(),
+        "Fill scores (queries, arms) with the sum of all rewards of each arm.");
 
     m.def(
         "scan_rows",
@@ -284,6 +297,7 @@ NB_MODULE(_native, m) {
             "team"_a, "positions"_a.noconvert(), "log_level"_a, "low"_a,
             "A score that none of the arms exceeds, but with the level's probability.")
         .def("raise_limit", &Ledger::raise_limit, "limit"_a)
+        .def("forget_bets", &Ledger::forget_bets, "Free their memory: nothing is judged any more.")
         .def(
             "arms_with",
             [](const Ledger& ledger, std::int8_t status) { return array_of(ledger.arms_with(status)); },

@@ -6,7 +6,12 @@
 #include <cstdlib>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <numeric>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "isa.hpp"
 
@@ -35,8 +40,27 @@ constexpr std::int64_t arms_by_column = 2048, steps_by_column = 32;
 
 std::int64_t groups_of(std::int64_t steps) { return (steps + steps_per_group - 1) / steps_per_group; }
 
+// Slabs are as large as a huge page, which spares the system hundreds of page faults for each.
+constexpr std::size_t slab_bytes = sizeof(Group) << Chains::slab_bits;
+
+Group* new_slab() {
+    void* slab = ::operator new[](slab_bytes, std::align_val_t{slab_bytes});
+#if defined(__linux__)
+    madvise(slab, slab_bytes, MADV_HUGEPAGE);
+#endif
+    return static_cast<Group*>(slab);
+}
+
 double power_of_two_near(double value) {
     return std::isfinite(value) && value > 0.0 ? std::ldexp(1.0, std::ilogb(value)) : 1.0;
+}
+
+void fetch(const void* address) {
+#if defined(__GNUC__)
+    __builtin_prefetch(address);
+#else
+    (void)address;
+#endif
 }
 
 // The steps of a portion that are read together, sorted by address.
@@ -118,6 +142,10 @@ struct Ledger::Shifts {
     std::vector<float> offset, inverse_left;
 };
 
+void Ledger::Free::operator()(Group* slab) const noexcept {
+    ::operator delete[](slab, std::align_val_t{slab_bytes});
+}
+
 Ledger::Ledger(const Field& field)
     : status(static_cast<std::size_t>(field.n_arms), active),
       steps(status.size(), 0),
@@ -164,8 +192,7 @@ void Ledger::record(const Order& order, const double* centre, const double* weig
 }
 
 std::int64_t Ledger::bytes() const {
-    return static_cast<std::int64_t>(slabs_.size()) * (std::int64_t{1} << Chains::slab_bits) *
-           static_cast<std::int64_t>(sizeof(Group));
+    return static_cast<std::int64_t>(used_) * static_cast<std::int64_t>(sizeof(Group));
 }
 
 // Makes room for groups that one call fills; returns the first.
@@ -174,7 +201,7 @@ std::uint32_t Ledger::reserve(std::int64_t groups) {
     used_ += static_cast<std::uint32_t>(groups);
     next_.resize(used_);
     while ((slabs_.size() << Chains::slab_bits) < used_) {
-        slabs_.emplace_back(new Group[std::size_t{1} << Chains::slab_bits]);
+        slabs_.emplace_back(new_slab());
         slab_of_.push_back(slabs_.back().get());
     }
     return first;
@@ -369,6 +396,13 @@ Met Ledger::add(Team& team, const double* sums, const std::int64_t* positions, s
                });
 }
 
+void Ledger::forget_bets() {
+    slabs_.clear();
+    slab_of_.clear();
+    next_ = {};
+    used_ = 0;
+}
+
 std::vector<std::int64_t> Ledger::arms_with(std::int8_t wanted) const {
     std::vector<std::int64_t> found;
     found.reserve(status.size());
@@ -472,6 +506,20 @@ double Ledger::log_wealth(std::int64_t position, const Shifts& at, double log_le
     return least;
 }
 
+// Asks for the bets of an arm before they are needed: they lie scattered, round by round.
+void Ledger::fetch_bets(std::int64_t position) const {
+    const auto arm = static_cast<std::size_t>(position);
+    const std::int64_t groups = groups_of(steps[arm]);
+    for (std::int64_t sign = 0; sign < signs_; ++sign) {
+        std::uint32_t at = first_[arm * static_cast<std::size_t>(signs_) + static_cast<std::size_t>(sign)];
+        for (std::int64_t g = 0; g < groups; ++g) {
+            fetch(&group(at));
+            fetch(group(at).stake);
+            at = g + 1 < groups ? next_[at] : at;
+        }
+    }
+}
+
 // Wealth grows exponentially, so when it will be enough can be foretold.
 bool Ledger::worth_judging(std::size_t arm, double wanted) const {
     const double share = std::clamp(eagerness * wanted / std::max(wealth_[arm], 1e-3), 1.0, 2.0);
@@ -481,22 +529,30 @@ bool Ledger::worth_judging(std::size_t arm, double wanted) const {
 std::int64_t Ledger::judge(Team& team, const std::int64_t* positions, std::int64_t count,
                            const std::vector<std::int64_t>& spared, double theta, double log_level,
                            std::int8_t verdict) {
+    const double wanted = log_level / std::log(2.0);
+    std::vector<std::int64_t> accused;
+    accused.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t p = 0; p < count; ++p) {
+        const auto arm = static_cast<std::size_t>(positions[p]);
+        if (verdict == suspended && !worth_judging(arm, wanted)) continue;
+        if (std::binary_search(spared.begin(), spared.end(), positions[p])) continue;
+        accused.push_back(positions[p]);
+    }
     const Shifts at = shifts(theta);
     std::atomic<std::int64_t> judged{0};
     const auto front = static_cast<std::int64_t>(steps_.size());
-    const double wanted = log_level / std::log(2.0);
-    team.run(count, 2 * front, [&](std::int64_t begin, std::int64_t end) noexcept {
+    const auto number = static_cast<std::int64_t>(accused.size());
+    team.run(number, 2 * front, [&](std::int64_t begin, std::int64_t end) noexcept {
         std::int64_t mine = 0;
         for (std::int64_t p = begin; p < end; ++p) {
-            const auto arm = static_cast<std::size_t>(positions[p]);
-            if (verdict == suspended && !worth_judging(arm, wanted)) continue;
-            if (std::binary_search(spared.begin(), spared.end(), positions[p])) continue;
-            const double found = log_wealth(positions[p], at, log_level);
+            const std::int64_t position = accused[static_cast<std::size_t>(p)];
+            if (p + 1 < end) fetch_bets(accused[static_cast<std::size_t>(p + 1)]);
+            const double found = log_wealth(position, at, log_level);
+            const auto arm = static_cast<std::size_t>(position);
             if (found == infinite) {
                 status[arm] = verdict;
                 ++mine;
             } else {
-                // Wealth grows exponentially, so when it will be enough can be foretold.
                 judged_[arm] = steps[arm];
                 wealth_[arm] = found;
             }

@@ -95,6 +95,9 @@ class Ledger {
     // A new limit of y for all arms, larger than the last one.
     void raise_limit(double limit);
 
+    // Frees the memory of the bets; no arm can be read or judged after that.
+    void forget_bets();
+
     // The positions of the arms that have the status, ascending.
     std::vector<std::int64_t> arms_with(std::int8_t wanted) const;
 
@@ -120,6 +123,7 @@ class Ledger {
     void store(const Tile& tile, const std::int64_t* positions, std::int64_t count, Met& met);
     Shifts shifts(double theta) const;
     double log_wealth(std::int64_t position, const Shifts& at, double log_level) const;
+    void fetch_bets(std::int64_t position) const;
     bool worth_judging(std::size_t arm, double wanted) const;
     double certain_limit(std::int64_t position) const;
 
@@ -136,7 +140,10 @@ class Ledger {
     std::vector<double> left_;  // before each step, and after the last
     bool unit_chosen_ = false;
 
-    std::vector<std::unique_ptr<Group[]>> slabs_;
+    struct Free {
+        void operator()(Group* slab) const noexcept;
+    };
+    std::vector<std::unique_ptr<Group, Free>> slabs_;
     std::vector<Group*> slab_of_;
     std::vector<std::uint32_t> next_;
     std::uint32_t used_ = 0;

@@ -23,6 +23,9 @@ from sureshot.theory.intervals import Intervals
 from tests.guarantee import assert_at_most
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
 
 Lists = Callable[[np.random.Generator], "Floats"]
@@ -153,8 +156,11 @@ class OnesFirst(FunctionSource):
         sums = np.clip(self.ones[arms], start, stop).astype(float) - start
         return Totals(sums, np.zeros(len(arms)), np.ones(len(arms)), None)
 
-    def exact_scores(self, arms: Ints) -> Floats:
-        return self.ones[arms].astype(float)
+    def exact_scores(
+        self, arms: Ints, sources: Sequence[FunctionSource] = (), team: Team | None = None
+    ) -> Floats:
+        exact = self.ones[arms].astype(float)
+        return exact[None] if sources else exact
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.1, 0.2, 0.4, 0.6])

@@ -26,10 +26,10 @@ def test_every_pattern_of_bits_is_its_number(dtype: str, order: str) -> None:
         data,
         ELEMENTS[dtype],
         Metric.INNER_PRODUCT,
-        np.ones(3),
+        np.ones((1, 3)),
         np.arange(1 << 16),
         Team(1),
-        found,
+        found[None],
     )
     np.testing.assert_array_equal(found, expected)
 
@@ -45,7 +45,7 @@ def test_the_data_is_not_copied(dtype: str) -> None:
             data.astype(np.float32),
             element,
             Metric.INNER_PRODUCT,
-            np.ones(3),
+            np.ones((1, 3)),
             np.arange(4),
             Team(1),
             np.empty(4),

@@ -102,13 +102,13 @@ def test_kernels_do_what_the_model_does(
         for reward, metric in REWARDS.items():
             table = rewards(numbers[arms], query, reward)
             scores = np.full(len(arms), np.nan)
-            _native.row_scores(values, element, metric, query, arms, team, scores)
+            _native.row_scores(values, element, metric, query[None], arms, team, scores[None])
             assert_same(scores, sum_in_lanes(table))
             for block in (1, 5, 16):
                 count = -(-width // block)
                 blocks = np.unique(np.append(rng.integers(0, count, 20), count - 1))
                 sums, squares = np.full((2, len(blocks), len(arms)), np.nan)
-                asked = (values, element, metric, query, arms, blocks, block, team)
+                asked = (values, element, metric, query, arms, blocks, block, 0, team)
                 _native.block_sums(*asked, sums, squares)
                 assert_same(sums, blocks_in_lanes(table, blocks, block))
                 assert_same(squares, blocks_in_lanes(numbers[arms] ** 2, blocks, block))

@@ -14,14 +14,14 @@ from sureshot._elements import for_kernels
 from sureshot._native import Metric, Team, row_scores
 
 TASKS = Path("/proc/self/task")
-QUERY = np.ones(1024)
+QUERY = np.ones((1, 1024))
 
 
 def scores(n_arms: int, team: Team) -> list[float]:
     data = np.arange(n_arms * 1024, dtype=np.float32).reshape(n_arms, 1024) % 7
     found = np.full(n_arms, np.nan)
     arms = np.arange(n_arms)
-    row_scores(*for_kernels(data), Metric.INNER_PRODUCT, QUERY, arms, team, found)
+    row_scores(*for_kernels(data), Metric.INNER_PRODUCT, QUERY, arms, team, found[None])
     return found.tolist()
 
 

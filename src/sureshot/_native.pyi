@@ -104,6 +104,7 @@ class Ledger:
     ) -> int: ...
     def ceiling(self, team: Team, positions: Ints, log_level: float, low: float) -> float: ...
     def raise_limit(self, limit: float) -> None: ...
+    def forget_bets(self) -> None: ...
     def arms_with(self, status: int) -> Ints: ...
 
 class Element(Enum):
@@ -155,7 +156,7 @@ def row_scores(
     data: Array,
     element: Element,
     metric: Metric,
-    query: Floats,
+    queries: Floats,
     arms: Ints,
     team: Team,
     scores: Floats,

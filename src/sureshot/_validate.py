@@ -59,6 +59,7 @@ class TopKRequest:
     budget_seconds: float | None
     arms: Ints
     seed: int
+    threads: int
     team: Team
     blocks: Blocks
     progress: Callable[[RoundInfo], object] | None
@@ -114,7 +115,8 @@ def top_k_request(
     arms = _arms(where, len(data), "data rows")
     if k > len(arms):
         raise ValueError(f"k must be at most the number of selected arms, {len(arms)}, got {k}")
-    team = _team(threads)
+    threads = _threads(threads)
+    team = Team(threads)
     known = known_bounds(bounds, data, arms, team)
     if method == "bounded-me" and known.low is None and known.reach is None:
         message = (
@@ -138,6 +140,7 @@ def top_k_request(
         budget_seconds=budget_seconds,
         arms=arms,
         seed=_seed(rng),
+        threads=threads,
         team=team,
         blocks=_blocks(block, data, method, only_norms=only_norms),
         progress=_progress(progress),
@@ -195,7 +198,7 @@ def best_arms_request(
 
 def scan_request(data: Any, threads: Any) -> tuple[Array, Team]:
     """Check the arguments of `scan`."""
-    return _data(data), _team(threads)
+    return _data(data), Team(_threads(threads))
 
 
 def refuse_odd_norms(norms: Floats, arms: Ints, query_norm: float) -> None:
@@ -395,13 +398,12 @@ def _seed(rng: Any) -> int:
     return int(generator.integers(2**63))
 
 
-def _team(threads: Any) -> Team:
-    """Return a team for this call alone; its threads start with the first job that is worth it."""
+def _threads(threads: Any) -> int:
     if threads is not None:
-        return Team(min(_count(threads, "threads"), MOST_THREADS))
+        return min(_count(threads, "threads"), MOST_THREADS)
     if hasattr(os, "sched_getaffinity"):
-        return Team(len(os.sched_getaffinity(0)))
-    return Team(os.cpu_count() or 1)
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _progress(progress: Any) -> Callable[[RoundInfo], object] | None:

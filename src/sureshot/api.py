@@ -9,6 +9,7 @@ from sureshot import _validate
 from sureshot.bounds import Bounds, scan_rows
 from sureshot.problems import best_arms_problem, top_k_problem
 from sureshot.result import stack
+from sureshot.search.batch import run_batch
 from sureshot.search.problem import Tally
 from sureshot.search.run import run
 from sureshot.sources import select
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from sureshot._native import Team
     from sureshot._types import Array, Ints
     from sureshot.result import RoundInfo, TopK
+    from sureshot.search.problem import Problem
 
     Rng = int | np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | None
 
@@ -125,15 +128,23 @@ def top_k(
     )
     norms = select.norms(request)
     sign = -1.0 if request.metric in _validate.DISTANCES else 1.0
-    results = []
-    for position, one_query in enumerate(request.queries):
-        problem = top_k_problem(request, one_query, norms)
-        tally = Tally(position, request.progress, sign=sign)
-        if position == 0:
+
+    def start(query: int, team: Team) -> tuple[Problem, Tally]:
+        tally = Tally(query, request.progress, sign=sign)
+        if query == 0:
             tally.started = started
             tally.numbers_read += select.numbers_read_before(request)
-        results.append(run(problem, request.method, request.seed, tally))
-    return results[0] if request.single else stack(results)
+        return top_k_problem(request, request.queries[query], norms, team), tally
+
+    if request.single:
+        problem, tally = start(0, request.team)
+        return run(problem, request.method, request.seed, tally)
+    # A progress function is called from the caller's own thread only.
+    threads = 1 if request.progress else request.threads
+    results = run_batch(
+        start, len(request.queries), request.method, request.seed, threads, request.team
+    )
+    return stack(results, time.perf_counter() - started)
 
 
 def best_arms(

@@ -14,6 +14,7 @@ from sureshot.theory import intervals
 from sureshot.theory.intervals import Intervals
 
 if TYPE_CHECKING:
+    from sureshot._native import Team
     from sureshot._types import Floats
     from sureshot._validate import ArmsRequest, TopKRequest
 
@@ -24,9 +25,11 @@ NORM_SHARE_OF_BLOCKS = 0.5
 BLOCK = 16  # coordinates from which on it is called a block here
 
 
-def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None) -> Problem:
+def top_k_problem(
+    request: TopKRequest, query: Floats, norms: Floats | None, team: Team
+) -> Problem:
     """Return the problem of one query of `top_k`; `norms` of the searched rows for cosines."""
-    source = select.dense_source(request, query)
+    source = select.dense_source(request, query, team)
     scale = np.ones(len(request.arms))
     if norms is not None:
         largest = float(np.abs(query).max())
@@ -46,7 +49,7 @@ def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None) -> 
         assumption=assumption,
         budget=_numbers(request.budget, len(request.arms) * source.n_coordinates),
         deadline=_deadline(request.budget_seconds),
-        team=request.team,
+        team=team,
         signs=(1.0, -1.0) if request.metric == "abs-ip" else (1.0,),
     )
 

@@ -5,6 +5,7 @@ The theorem is in ``docs/theory.md``; the race that this loop runs is in `suresh
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,10 +14,24 @@ from sureshot.search import exact, policy
 from sureshot.search.race import Race
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sureshot._native import Team
+    from sureshot._types import Ints
     from sureshot.search.problem import Answer, Problem, Tally
 
 # Rows shorter than this are read faster than they are raced.
 SHORTEST_ROW = 1024
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a race came to, and the arms that are left to be read to the end."""
+
+    problem: Problem
+    tally: Tally
+    race: Race | None = None  # None if there was nothing to race for: then everything is left
+    left: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 def search(
@@ -26,15 +41,56 @@ def search(
     rules: policy.Policy = policy.DEFAULT,
 ) -> Answer:
     """Race the arms until each is dropped or known, or the budget is spent."""
+    return answers([race(problem, rng, tally, rules)], problem.team)[0]
+
+
+def race(
+    problem: Problem,
+    rng: np.random.Generator,
+    tally: Tally,
+    rules: policy.Policy = policy.DEFAULT,
+) -> Outcome:
+    """Race the arms until each is dropped or known, or it is better to read the rest to the end."""
     if not worth_racing(problem):
-        return exact.search(problem, rng, tally)
-    race = Race(problem, rng, tally, rules)
-    while not race.over() and race.read_on():
-        race.suspend_and_drop()
-        race.evaluate_candidates()
-        race.finish_if_hopeless()
-        race.end_round()
-    return race.answer()
+        return Outcome(problem, tally)
+    its_race = Race(problem, rng, tally, rules)
+    while not its_race.over() and its_race.read_on():
+        its_race.suspend_and_drop()
+        its_race.evaluate_candidates()
+        left = its_race.hopeless_arms()
+        if len(left):
+            its_race.forget_bets()
+            return Outcome(problem, tally, its_race, left)
+        its_race.end_round()
+    return Outcome(problem, tally, its_race)
+
+
+def answers(outcomes: Sequence[Outcome], team: Team) -> list[Answer]:
+    """Read what is left of some searches of the same data to the end, together, and answer."""
+    _finish([one for one in outcomes if len(one.left)], team)
+    plain = [one for one in outcomes if one.race is None]
+    exactly = iter(
+        exact.search_together([one.problem for one in plain], [one.tally for one in plain], team)
+    )
+    return [one.race.answer() if one.race else next(exactly) for one in outcomes]
+
+
+def _finish(outcomes: Sequence[Outcome], team: Team) -> None:
+    """Give each race the exact scores of the arms that it left."""
+    races = [(one.race, one.left) for one in outcomes if one.race]
+    together = [(one, left) for one, left in races if one.reads_whole_rows()]
+    if len(together) > 1:
+        positions = np.unique(np.concatenate([left for _, left in together]))
+        problem = together[0][0].problem
+        sources = [one.problem.source for one, _ in together]
+        sums = problem.source.exact_scores(problem.arms[positions], sources, team)
+        for (one, left), its_sums in zip(together, sums, strict=True):
+            its_own = its_sums[np.searchsorted(positions, left)]
+            one.accept(left, its_own, len(left) * problem.source.n_coordinates)
+    for one, left in races:
+        if not (len(together) > 1 and one.reads_whole_rows()):
+            one.evaluate(left)
+        one.end_round()
 
 
 def worth_racing(problem: Problem) -> bool:

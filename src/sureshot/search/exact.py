@@ -10,6 +10,9 @@ from sureshot.result import Certificate
 from sureshot.search.problem import Answer, largest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sureshot._native import Team
     from sureshot.search.problem import Problem, Tally
 
 # Numbers between two reports of progress: a few tens of milliseconds at memory speed.
@@ -26,19 +29,32 @@ CERTIFICATE = Certificate(
 
 
 def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:  # noqa: ARG001
-    """Evaluate every arm exactly, some at a time so that progress can be told."""
-    source, n_arms = problem.source, len(problem.arms)
-    arms_per_round = max(1, NUMBERS_PER_ROUND // source.n_coordinates)
-    scores = np.empty(n_arms)
-    for start in range(0, n_arms, arms_per_round):
-        stop = min(start + arms_per_round, n_arms)
-        scores[start:stop] = source.exact_scores(problem.arms[start:stop])
-        scores[start:stop] = problem.as_scores(scores[start:stop] * problem.scale[start:stop])
-        tally.numbers_read += (stop - start) * source.n_coordinates
-        tally.exact_scores += stop - start
-        threshold = None
-        if stop >= problem.k:
-            threshold = float(np.partition(scores[:stop], stop - problem.k)[stop - problem.k])
-        tally.end_round(n_arms - stop, source.n_coordinates, threshold)
-    best = largest(scores, problem.k)
-    return Answer(best, scores[best], CERTIFICATE)
+    """Evaluate every arm exactly."""
+    return search_together([problem], [tally], problem.team)[0]
+
+
+def search_together(
+    problems: Sequence[Problem], tallies: Sequence[Tally], team: Team
+) -> list[Answer]:
+    """Evaluate every arm exactly for each problem; all of them have the same arms.
+
+    Some arms at a time, so that progress can be told.
+    """
+    if not problems:
+        return []
+    arms, source = problems[0].arms, problems[0].source
+    arms_per_round = max(1, NUMBERS_PER_ROUND // (source.n_coordinates * len(problems)))
+    scores = np.empty((len(problems), len(arms)))
+    for start in range(0, len(arms), arms_per_round):
+        stop = min(start + arms_per_round, len(arms))
+        sums = source.exact_scores(arms[start:stop], [problem.source for problem in problems], team)
+        for problem, tally, own, raw in zip(problems, tallies, scores, sums, strict=True):
+            own[start:stop] = problem.as_scores(raw * problem.scale[start:stop])
+            tally.numbers_read += (stop - start) * source.n_coordinates
+            tally.exact_scores += stop - start
+            threshold = None
+            if stop >= problem.k:
+                threshold = float(np.partition(own[:stop], stop - problem.k)[stop - problem.k])
+            tally.end_round(len(arms) - stop, source.n_coordinates, threshold)
+    best = [largest(own, problem.k) for problem, own in zip(problems, scores, strict=True)]
+    return [Answer(k_best, own[k_best], CERTIFICATE) for k_best, own in zip(best, scores, strict=True)]

@@ -99,7 +99,7 @@ class Race:
             return self._resume()
         if self.front == self.order.length:
             # Everything has been read of them, so their exact scores cost nothing more.
-            self._evaluate(active)
+            self.evaluate(active)
             return True
         start = self.front
         stop = self._next_front(len(active))
@@ -260,15 +260,16 @@ class Race:
             if not pays:
                 return
         if self._affords(chosen):
-            self._evaluate(chosen)
+            self.evaluate(chosen)
 
     def _affords(self, positions: Ints) -> bool:
         """Return whether the budget allows to read these arms to the end."""
         unread = int((self.order.length - self.ledger.steps[positions]).sum())
         return unread * self.problem.source.blocks.size <= self._affordable_numbers()
 
-    def finish_if_hopeless(self) -> None:
-        """Read the undecided arms to the end if sampling on would hardly be cheaper."""
+    def hopeless_arms(self) -> Ints:
+        """Return the undecided arms if to read them to the end is cheaper than to sample on."""
+        nothing = np.empty(0, dtype=np.int64)
         if self.threshold == -math.inf or not policy.may_be_hopeless(
             self.rules,
             self.costs,
@@ -277,14 +278,13 @@ class Race:
             self.order.length,
             self.ledger.bytes,
         ):
-            return
+            return nothing
         if not self._finishing_pays():
-            return
+            return nothing
         # Suspended arms may have been beaten since, which only a replay tells.
         self._drop(self.ledger.arms_with(SUSPENDED))
         left = self.undecided()
-        if len(left) and self._finishing_pays() and self._affords(left):
-            self._evaluate(left)
+        return left if len(left) and self._finishing_pays() and self._affords(left) else nothing
 
     def _finishing_pays(self) -> bool:
         theta = self.threshold + self.problem.epsilon
@@ -292,12 +292,24 @@ class Race:
         everything = float(len(self.undecided()) * self.order.length)
         return policy.finishing_pays(self.costs, needed, unread, everything, self.ledger.bytes)
 
-    def _evaluate(self, positions: Ints) -> None:
+    def forget_bets(self) -> None:
+        """Free the memory of the bets: nothing is judged any more."""
+        self.ledger.forget_bets()
+
+    def reads_whole_rows(self) -> bool:
+        """Return whether an exact score is the sum over a whole row: nothing is passed over."""
+        return self.problem.cheap_pulls and self.order.length == len(self.weight)
+
+    def evaluate(self, positions: Ints) -> None:
         """Compute exact scores, and raise the threshold."""
+        if len(positions):
+            arms = self.problem.arms[positions]
+            found = self.problem.source.finish(arms, positions, self.ledger, self.order)
+            self.accept(positions, *found)
+
+    def accept(self, positions: Ints, sums: Floats, numbers: int) -> None:
+        """Take the exact sums of some arms, for which so many numbers were read."""
         problem, ledger = self.problem, self.ledger
-        if len(positions) == 0:
-            return
-        sums, numbers = problem.source.finish(problem.arms[positions], positions, ledger, self.order)
         constant = float(self.centre[self.weight == 0].sum())
         ledger.scores[positions] = problem.as_scores(problem.scale[positions] * (sums + constant))
         ledger.status[positions] = KNOWN
@@ -344,7 +356,7 @@ class Race:
         known = self._known_scores()
         everything = np.concatenate([known, ledger.estimates[left]])
         seeming = largest(everything, self.problem.k)
-        self._evaluate(left[seeming[seeming >= len(known)] - len(known)])
+        self.evaluate(left[seeming[seeming >= len(known)] - len(known)])
         self._drop(self.undecided())
         left = self.undecided()
         if len(left) == 0:

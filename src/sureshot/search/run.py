@@ -23,8 +23,13 @@ METHODS: dict[str, Callable[[Problem, np.random.Generator, Tally], Answer]] = {
 
 
 def run(problem: Problem, method: str, seed: int, tally: Tally) -> TopK:
-    """Search and return the answer best first, ties by the smaller index."""
+    """Search and return the result."""
     answer = METHODS[method](problem, np.random.default_rng(seed), tally)
+    return result_of(problem, answer, tally)
+
+
+def result_of(problem: Problem, answer: Answer, tally: Tally) -> TopK:
+    """Write an answer down, best first, ties by the smaller index."""
     indices = problem.arms[answer.positions]
     best_first = np.lexsort((indices, -answer.scores))
     scores = answer.scores[best_first]

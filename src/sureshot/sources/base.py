@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sureshot._native import Ledger, Met, Order, Team
     from sureshot._types import Floats, Ints
     from sureshot.blocks import Blocks
@@ -77,6 +79,12 @@ class RewardSource(Protocol):
         """
         ...
 
-    def exact_scores(self, arms: Ints) -> Floats:
-        """Return the sum of all rewards of each arm, shape (len(arms),)."""
+    def exact_scores(
+        self, arms: Ints, sources: Sequence[Self] = (), team: Team | None = None
+    ) -> Floats:
+        """Return the sum of all rewards of each arm, shape (len(arms),).
+
+        With `sources` of the same data, itself among them, that of each, (len(sources), len(arms)),
+        in one pass over the data where that is possible, by another team where one is given.
+        """
         ...

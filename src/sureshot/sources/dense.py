@@ -13,6 +13,7 @@ from sureshot.errors import BoundsError
 from sureshot.sources.base import Totals
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import NoReturn
 
     from sureshot._native import Ledger, Met, Order, Team
@@ -108,14 +109,20 @@ class DenseSource:
         arms: Ints,
         positions: Ints,  # noqa: ARG002 - whole rows are read, whatever was sampled of them
         ledger: Ledger,  # noqa: ARG002
-        order: Order,  # noqa: ARG002
+        order: Order,
     ) -> tuple[Floats, int]:
         """Return the sums of the arms over all blocks that can be drawn.
 
         Whole rows are read again: that is faster than to pass over what was sampled of them, and
-        equal rows get equal sums.
+        equal rows get equal sums. Blocks that are never drawn are not read here either.
         """
-        return self.exact_scores(arms), len(arms) * self.n_coordinates
+        if order.length == self.blocks.count:
+            return self.exact_scores(arms), len(arms) * self.n_coordinates
+        drawable = order.undrawn(0)
+        ones = np.ones(len(drawable))
+        found = self.totals(arms, drawable, ones, ones)
+        sizes = self.blocks.sums(np.ones(self.n_coordinates))
+        return found.high + found.low, len(arms) * int(sizes[drawable].sum())
 
     def totals(
         self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
@@ -143,14 +150,20 @@ class DenseSource:
         self._refuse_unless_finite(high, arms)
         return Totals(high, low, largest, found)
 
-    def exact_scores(self, arms: Ints) -> Floats:
-        """Return the sum of all rewards of each arm."""
-        scores = np.empty(len(arms))
+    def exact_scores(
+        self, arms: Ints, sources: Sequence[DenseSource] = (), team: Team | None = None
+    ) -> Floats:
+        """Return the sum of all rewards of each arm, for each of the sources if some are given."""
+        queries = self.query[None]
+        if len(sources) > 1:
+            queries = np.stack([source.query for source in sources])
+        scores = np.empty((len(queries), len(arms)))
         _native.row_scores(
-            self.values, self.element, self.reward, self.query, arms, self.team, scores
+            self.values, self.element, self.reward, queries, arms, team or self.team, scores
         )
-        self._refuse_unless_finite(scores, arms)
-        return scores
+        for own in scores:
+            self._refuse_unless_finite(own, arms)
+        return scores if sources else scores[0]
 
     def _refuse_unless_finite(self, sums: Floats, arms: Ints) -> None:
         if not np.isfinite(sums).all():

@@ -12,7 +12,7 @@ from sureshot.errors import BoundsError
 from sureshot.sources.base import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from sureshot._native import Ledger, Met, Order, Team
     from sureshot._types import Array, Floats, Ints
@@ -127,8 +127,15 @@ class FunctionSource:
                 low += lost
         return Totals(high, low, largest, None)
 
-    def exact_scores(self, arms: Ints) -> Floats:
-        """Return the sum of all rewards of each arm."""
+    def exact_scores(
+        self,
+        arms: Ints,
+        sources: Sequence[FunctionSource] = (),
+        team: Team | None = None,  # noqa: ARG002 - pulls are not ours to spread
+    ) -> Floats:
+        """Return the sum of all rewards of each arm, for each of the sources if some are given."""
+        if sources:
+            return np.stack([source.exact_scores(arms) for source in sources])
         everything = np.arange(self.n_coordinates)
         ones = np.ones(self.n_coordinates)
         found = self.totals(arms, everything, ones, ones)

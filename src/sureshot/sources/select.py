@@ -8,6 +8,7 @@ from sureshot.sources.dense import DenseSource, row_norms
 from sureshot.sources.function import FunctionSource
 
 if TYPE_CHECKING:
+    from sureshot._native import Team
     from sureshot._types import Floats
     from sureshot._validate import ArmsRequest, TopKRequest
 
@@ -20,10 +21,10 @@ REWARD_OF_METRIC = {
 }
 
 
-def dense_source(request: TopKRequest, query: Floats) -> DenseSource:
+def dense_source(request: TopKRequest, query: Floats, team: Team) -> DenseSource:
     """Return the source of one query of `top_k`."""
     reward = REWARD_OF_METRIC[request.metric]
-    return DenseSource(request.data, query, reward, request.blocks, request.team)
+    return DenseSource(request.data, query, reward, request.blocks, team)
 
 
 def norms(request: TopKRequest) -> Floats | None:
