@@ -41,6 +41,35 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def sanitize(session: nox.Session) -> None:
+    """Run the tests of the native code, built to stop at bad addresses and undefined operations."""
+    settings = {"cmake.define.SURESHOT_SANITIZE": "ON", "build-dir": "build/sanitize"}
+    session.install(
+        *groups("test"),
+        ".[cli,report]",
+        *(f"--config-settings={name}={value}" for name, value in settings.items()),
+    )
+    # Python itself knows nothing of the sanitizer, nor of C++ exceptions: both must be there first.
+    preload = [
+        str(session.run("g++", f"-print-file-name={name}", external=True, silent=True)).strip()
+        for name in ("libasan.so", "libstdc++.so")
+    ]
+    environment = {
+        "LD_PRELOAD": " ".join(preload),
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps memory until the end, which is no leak
+        "PYTHONMALLOC": "malloc",  # a pool would hide who owns an address
+    }
+    native = session.posargs or [
+        "tests/sources",
+        "tests/test_kernels.py",
+        "tests/test_team.py",
+        "tests/test_half_precision.py",
+        "tests/test_native_wealth.py",
+    ]
+    session.run("pytest", "-n", "2", "-q", *native, env=environment)
+
+
+@nox.session(default=False)
 def review(session: nox.Session) -> None:
     """Compare the repository with the Scientific Python guide."""
     session.install("sp-repo-review[cli]>=2025.1")

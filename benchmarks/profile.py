@@ -33,17 +33,14 @@ REST = "the rest"
 PARTS = (
     ("checks of the arguments", "sureshot._validate", "top_k_request"),
     ("setting up the problem", "sureshot.api", "top_k_problem"),
-    ("drawing the order", "sureshot.search.order", "WeightedOrder.__init__"),
-    ("drawing the order", "sureshot.search.order", "WeightedOrder.draw"),
-    ("reading blocks", "sureshot.sources.dense", "DenseSource.block_sums"),
-    ("bookkeeping of what was read", "sureshot.search.race", "Race._read"),
-    ("gathering the history", "sureshot.search.history", "History.sums"),
-    ("gathering the history", "sureshot.search.history", "History.squares"),
-    ("betting and replay", "sureshot.search.evidence", "Evidence.peaks"),
-    ("estimates", "sureshot.search.estimates", "Estimates.of"),
-    ("estimates", "sureshot.search.estimates", "Estimates.steps_needed"),
-    ("exact evaluation", "sureshot.search.race", "Race._evaluate"),
+    ("setting up the race", "sureshot.search.race", "Race.__init__"),
+    ("reading blocks and betting", "sureshot.sources.dense", "DenseSource.advance"),
+    ("replaying bets", "sureshot.search.race", "Race.suspend_and_drop"),
+    ("replaying bets", "sureshot.search.race", "Race._drop"),
+    ("choosing candidates", "sureshot.search.race", "Race.evaluate_candidates"),
+    ("exact evaluation", "sureshot.search.race", "Race.evaluate"),
     ("exact evaluation", "sureshot.sources.dense", "DenseSource.exact_scores"),
+    ("writing the answer", "sureshot.search.race", "Race.answer"),
 )
 
 

@@ -2,7 +2,7 @@
 // columns at once. For kernels: one copy for each instruction set.
 #pragma once
 
-#include "matrix.hpp"
+#include "elements.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 
@@ -85,13 +85,33 @@ inline void with_places(const Matrix& matrix, Arms arms, F&& f) {
     return f(Scattered{arms.ids, matrix.row_stride});
 }
 
-// Before a short loop of a fixed length: left rolled up it becomes one vector operation, while the copies
-// of its body, which GCC makes first if it may, stay copies.
+// Before a short loop of a fixed length. Left rolled up it becomes one vector operation, while copies of
+// its body, which GCC makes first if it may, stay copies. Inside a loop that is to become vectors it must
+// be unrolled, which GCC does not do by itself if its body is long.
 #if defined(__GNUC__) && !defined(__clang__)
 #define SURESHOT_ONE_VECTOR _Pragma("GCC unroll 1")
+#define SURESHOT_UNROLLED _Pragma("GCC unroll 16")
 #else
 #define SURESHOT_ONE_VECTOR
+#define SURESHOT_UNROLLED
 #endif
+
+// Numbers of a row that are added to the lanes at once. Narrow types are widened in a loop of their own:
+// a vector of them is longer than the lanes.
+template <class Value, class Step, bool narrow = (sizeof(Value) <= 2)>
+struct Piece {
+    const Value* values;
+    Step step;
+    double operator[](std::int64_t at) const { return number(values[at * step]); }
+};
+template <class Value, class Step>
+struct Piece<Value, Step, true> {
+    double numbers[columns_together];
+    Piece(const Value* values, Step step) {
+        for (std::int64_t at = 0; at < columns_together; ++at) numbers[at] = number(values[at * step]);
+    }
+    double operator[](std::int64_t at) const { return numbers[at]; }
+};
 
 inline void fetch_ahead(const void* address) {
 #if defined(__GNUC__)

@@ -13,17 +13,16 @@ void add_rows(const Matrix& matrix, Step step, const double* query, const std::i
     for (std::int64_t r = 0; r < n_rows; ++r) {
         rows[r] = static_cast<const Value*>(matrix.data) + ids[r] * matrix.row_stride;
     }
-    const auto reward = [&](const Value* row, std::int64_t j) {
-        return Reward::reward(number(row[j * step]), query[j]);
-    };
     const std::int64_t whole = matrix.n_columns - matrix.n_columns % columns_together;
     for (std::int64_t start = 0; start < whole; start += columns_together) {
         for (std::int64_t r = 0; r < n_rows; ++r) {
+            const Piece<Value, Step> piece{rows[r] + start * step, step};
             SURESHOT_ONE_VECTOR
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
                 double sum = sums[r][lane];
-                for (std::int64_t j = start; j < start + columns_together; j += lanes) {
-                    sum += reward(rows[r], j + lane);
+                SURESHOT_UNROLLED
+                for (std::int64_t j = 0; j < columns_together; j += lanes) {
+                    sum += Reward::reward(piece[j + lane], query[start + j + lane]);
                 }
                 sums[r][lane] = sum;
             }
@@ -31,7 +30,7 @@ void add_rows(const Matrix& matrix, Step step, const double* query, const std::i
     }
     for (std::int64_t r = 0; r < n_rows; ++r) {
         for (std::int64_t j = whole; j < matrix.n_columns; ++j) {
-            sums[r][j % lanes] += reward(rows[r], j);
+            sums[r][j % lanes] += Reward::reward(number(rows[r][j * step]), query[j]);
         }
         scores[r] = sum_of_lanes(sums[r]);
     }
@@ -60,6 +59,7 @@ void add_columns(const Matrix& matrix, const double* query, std::int64_t j, Wher
     }
     for (std::int64_t at = 0; at < count; ++at) {
         double sum = sums[at];
+        SURESHOT_UNROLLED
         for (std::int64_t c = 0; c < n_columns; ++c) {
             sum += Reward::reward(number(columns[c][where(at)]), query_values[c]);
         }

@@ -28,12 +28,15 @@ void scan_together(const Matrix& matrix, Step step, const double* middle, const 
     const std::int64_t whole = matrix.n_columns - matrix.n_columns % columns_together;
     for (std::int64_t start = 0; start < whole; start += columns_together) {
         for (std::int64_t r = 0; r < n_rows; ++r) {
+            const Piece<Value, Step> piece{rows[r] + start * step, step};
             SURESHOT_ONE_VECTOR
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
                 double farthest = largest[r][lane], sum = sums[r][lane];
-                for (std::int64_t j = start; j < start + columns_together; j += lanes) {
-                    const double value = number(rows[r][(j + lane) * step]);
-                    keep_larger(farthest, std::fabs(value - middle[j + lane]) * unit[j + lane]);
+                SURESHOT_UNROLLED
+                for (std::int64_t c = 0; c < columns_together; c += lanes) {
+                    const std::int64_t j = start + c + lane;
+                    const double value = piece[c + lane];
+                    keep_larger(farthest, std::fabs(value - middle[j]) * unit[j]);
                     sum += value * value;
                 }
                 largest[r][lane] = farthest;
@@ -79,6 +82,7 @@ void scan_columns(const Matrix& matrix, const double* middle, const double* unit
     for (std::int64_t at = 0; at < count; ++at) {
         double sum = sums[at];
         double largest = reach[at];
+        SURESHOT_UNROLLED
         for (std::int64_t c = 0; c < n_columns; ++c) {
             const double value = number(columns[c][where(at)]);
             keep_larger(largest, std::fabs(value - middles[c]) * units[c]);
@@ -121,6 +125,7 @@ void limit_runs(const Value* column, const std::int64_t* ids, double* low, doubl
     SURESHOT_ONE_VECTOR
     for (std::int64_t lane = 0; lane < run; ++lane) {
         double smallest = low[lane], largest = high[lane];
+        SURESHOT_UNROLLED
         for (std::int64_t r = 0; r < n_runs; ++r) {
             const double value = number(runs[r][lane]);
             keep_smaller(smallest, value);
@@ -164,6 +169,7 @@ void limit_together(const Matrix& matrix, Step step, const std::int64_t* ids, st
     }
     for (std::int64_t j = begin; j < end; ++j) {
         double smallest = low[j], largest = high[j];
+        SURESHOT_UNROLLED
         for (std::int64_t r = 0; r < n_rows; ++r) {
             const double value = number(rows[r][j * step]);
             keep_smaller(smallest, value);

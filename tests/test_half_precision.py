@@ -48,7 +48,7 @@ def test_the_data_is_not_copied(dtype: str) -> None:
             np.ones((1, 3)),
             np.arange(4),
             Team(1),
-            np.empty(4),
+            np.empty((1, 4)),
         )
 
 

@@ -95,13 +95,19 @@ def scan_rows(data: Array, team: Team) -> Bounds:
     values, element = for_kernels(data)
     low, high = np.empty((2, width))
     _native.column_limits(values, element, _sample(n_arms), team, low, high)
-    # Values that are not finite are found below, by the norm of their row.
+    # Values that are not finite are found below, by the norm of their row. In place, because fresh
+    # memory costs more than the arithmetic.
     with np.errstate(invalid="ignore", over="ignore"):
-        middle = low + (high - low) / 2
-        scale = (high - low) / 2
-        typical = float(np.sqrt(np.mean(scale**2)))
-        scale = np.maximum(scale, SMALLEST_SCALE * typical) if typical > 0 else np.ones(width)
-        unit = 1 / scale
+        scale = np.subtract(high, low, out=high)
+        scale /= 2
+        middle = np.add(low, scale, out=low)
+        unit = np.square(scale)
+        typical = float(np.sqrt(np.mean(unit)))
+        if typical > 0:
+            np.maximum(scale, SMALLEST_SCALE * typical, out=scale)
+        else:
+            scale.fill(1)
+        np.divide(1, scale, out=unit)
     reach, squares = np.empty((2, n_arms))
     _native.scan_rows(values, element, middle, unit, np.arange(n_arms), team, reach, squares)
     if not np.isfinite(squares).all():

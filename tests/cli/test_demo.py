@@ -68,7 +68,7 @@ def test_demo_compares_the_methods(invoke: Invoke) -> None:
 
 def test_the_scanned_search_reads_less_and_is_right() -> None:
     # Small enough to be quick, large enough for a race.
-    example = demo.make_example(500, 15_350, 0)
+    example = demo.make_example(500, 40_000, 0)
     lines = {line.label: line for line in demo.compare(example, 0, lambda _: None)}
     scanned = lines[demo.SCANNED]
     assert scanned.right == demo.K
