@@ -337,8 +337,9 @@ class Race:
                 f"unless some normalised block sum that was not read exceeds {self.ladder.limit:.6g} "
                 "(an estimate, since no bounds were given)"
             )
-        best = largest(ledger.scores, problem.k)
-        all_known = bool((ledger.status == KNOWN).all())
+        known = np.flatnonzero(ledger.status == KNOWN)
+        best = known[largest(ledger.scores[known], problem.k)]
+        all_known = len(known) == len(problem.arms)
         certificate = Certificate(
             epsilon=0.0 if all_known else reached,
             delta=0.0 if all_known else problem.delta,

@@ -88,8 +88,24 @@ def from_values(
     metric: str, query: Floats, low: Floats, high: Floats, blocks: Blocks, n_arms: int
 ) -> Intervals:
     """Return what limits of the data values, scalars or (N,), say of each block."""
+    if metric == "ip" and low.ndim == high.ndim == 0:
+        return _from_two_limits(query, float(low), float(high), blocks, n_arms)
     centre, weight = value_intervals(metric, query, low, high)
     return Intervals(blocks.sums(centre), blocks.sums(weight), np.ones(n_arms))
+
+
+def _from_two_limits(
+    query: Floats, low: float, high: float, blocks: Blocks, n_arms: int
+) -> Intervals:
+    """Return what `value_intervals` does, added up in blocks: here it is linear in the query."""
+    half_width = (high - low) / 2
+    centre = blocks.sums(query) * (low + half_width)
+    weight = blocks.sums(np.abs(query))
+    constant = weight == 0 if half_width > 0 else slice(None)
+    weight *= half_width + ROUNDING * max(abs(low), abs(high))
+    weight += blocks.size * np.finfo(np.float64).tiny
+    weight[constant] = 0.0
+    return Intervals(centre, weight, np.ones(n_arms))
 
 
 def from_scales(
@@ -100,8 +116,10 @@ def from_scales(
     `reach` has one entry per arm. This holds for inner products only: a squared or absolute
     distance is not linear in the value.
     """
-    weight = np.abs(query) * scale
-    margin = ROUNDING * float(np.max(np.abs(middle) / scale))
+    weight = np.abs(query)
+    weight *= scale
+    farthest = max(float(np.max(middle)), -float(np.min(middle)))
+    margin = ROUNDING * farthest / float(np.min(scale))
     limit = reach * (1 + 1e-9) + margin
     return Intervals(blocks.sums(query * middle), blocks.sums(weight), limit)
 
