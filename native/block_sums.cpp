@@ -5,9 +5,10 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-// The blocks of a round lie scattered in memory. This many cache lines are on their way at any time:
-// the latency of one is about 16 times what it costs to stream it.
+// The blocks of a round lie scattered in memory, so this many cache lines are asked for ahead. On two
+// threads of a Zen 4 a line then costs 6 to 7 ns, and 13 ns with one line ahead; from 16 on it is flat.
 constexpr std::int64_t lines_ahead = 48;
+constexpr std::int64_t columns_ahead = 16;  // more of a block would drive out what is being read
 
 // Coordinate-major data: arms whose lanes, 32 KB with the squares, stay in the caches.
 constexpr std::int64_t arms_per_block_tile = 256;
@@ -34,13 +35,14 @@ public:
     Scout(const Matrix& matrix, Step step, Arms arms, Blocks blocks)
         : matrix_(matrix), step_(step), arms_(arms), blocks_(blocks) {
         const std::int64_t lines = (blocks.size + per_line - 1) / per_line;
-        for (std::int64_t start = lines_ahead / lines; start > 0; --start) advance();
+        for (std::int64_t start = 1 + lines_ahead / lines; start > 0; --start) advance();
     }
 
     void advance() {
         if (arm_ == arms_.count) return;
         const Value* row = row_of<Value>(matrix_, arms_.ids[arm_]);
-        const Range range = coordinates_of(matrix_, blocks_, block_);
+        Range range = coordinates_of(matrix_, blocks_, block_);
+        range.end = smaller(range.end, range.begin + lines_ahead * per_line);
         for (std::int64_t j = range.begin; j < range.end; j += per_line) fetch_ahead(row + j * step_);
         // A block that does not begin with a cache line ends in one more.
         fetch_ahead(row + (range.end - 1) * step_);
@@ -138,7 +140,8 @@ void sum_by_column(const Matrix& matrix, const double* query, Where where, std::
         const Range range = coordinates_of(matrix, blocks, b);
         if (b + blocks_ahead < blocks.count) {
             const Range next = coordinates_of(matrix, blocks, b + blocks_ahead);
-            for (std::int64_t j = next.begin; j < next.end; ++j) {
+            const std::int64_t end = smaller(next.end, next.begin + columns_ahead);
+            for (std::int64_t j = next.begin; j < end; ++j) {
                 fetch_column(column_of<Value>(matrix, j), where, count);
             }
         }

@@ -81,6 +81,28 @@ void score_columns(const Matrix& matrix, const double* query, Where where, std::
     add_lanes(sums, count, scores);
 }
 
+// Scores the first of the given arms and returns how many. Ascending arms that lie close together are
+// read with all those between them: the cache lines are the same, and vectors are faster than gathers.
+template <class Value, class Reward>
+std::int64_t score_tile(const Matrix& matrix, const double* query, Arms arms, double* scores) {
+    const std::int64_t first = arms.ids[0];
+    std::int64_t count = 1;
+    while (count < arms.count && arms.ids[count] > arms.ids[count - 1] &&
+           arms.ids[count] < first + arms_per_tile) {
+        ++count;
+    }
+    const std::int64_t span = arms.ids[count - 1] - first + 1;
+    if (matrix.row_stride == 1 && span <= 4 * count) {
+        double all[arms_per_tile];
+        score_columns<Value, Reward>(matrix, query, Neighbours{first}, span, all);
+        for (std::int64_t at = 0; at < count; ++at) scores[at] = all[arms.ids[at] - first];
+        return count;
+    }
+    count = smaller(arms_per_tile, arms.count);
+    score_columns<Value, Reward>(matrix, query, Scattered{arms.ids, matrix.row_stride}, count, scores);
+    return count;
+}
+
 }  // namespace
 
 void row_scores(const Matrix& matrix, Metric metric, const double* query, Arms arms,
@@ -91,11 +113,9 @@ void row_scores(const Matrix& matrix, Metric metric, const double* query, Arms a
                 score_rows<Value, Reward>(matrix, step, query, arms, scores);
             });
         }
-        for (std::int64_t arm = 0; arm < arms.count; arm += arms_per_tile) {
-            const Arms tile{arms.ids + arm, smaller(arms_per_tile, arms.count - arm)};
-            with_places(matrix, tile, [&](auto where) {
-                score_columns<Value, Reward>(matrix, query, where, tile.count, scores + arm);
-            });
+        for (std::int64_t arm = 0; arm < arms.count;) {
+            const Arms rest{arms.ids + arm, arms.count - arm};
+            arm += score_tile<Value, Reward>(matrix, query, rest, scores + arm);
         }
     });
 }

@@ -70,9 +70,9 @@ SHAPES = [(1, 1), (3, 7), (9, 97), (6, 128), (7, 1535), (1030, 33)]
 
 
 def subsets(rng: np.random.Generator, n_arms: int) -> list[Ints]:
-    """Return all arms, some neighbours, and some in no order."""
-    some = np.arange(n_arms // 3, n_arms)
-    return [np.arange(n_arms), some, rng.permutation(n_arms)[: n_arms // 2 + 1]]
+    """Return all arms, some neighbours, some with gaps, and some in no order."""
+    shuffled = rng.permutation(n_arms)[: n_arms // 2 + 1]
+    return [np.arange(n_arms), np.arange(n_arms // 3, n_arms), np.sort(shuffled), shuffled]
 
 
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "negative", "negative F"])
