@@ -276,17 +276,16 @@ NB_MODULE(_native, m) {
         .def(
             "judge",
             [](Ledger& ledger, Team& team, const Ids& positions, double theta, double log_level,
-               std::int8_t verdict, const std::optional<Survey>& sparing) {
+               std::int8_t verdict, const Survey* sparing) {
                 const nb::gil_scoped_release release;
                 return ledger.judge(team, positions.data(),
-                                    static_cast<std::int64_t>(positions.shape(0)),
-                                    sparing ? sparing->candidates : std::vector<std::int64_t>{}, theta,
-                                    log_level, verdict);
+                                    static_cast<std::int64_t>(positions.shape(0)), theta, log_level,
+                                    verdict, sparing);
             },
             "team"_a, "positions"_a.noconvert(), "theta"_a, "log_level"_a, "verdict"_a,
-            "sparing"_a = nb::none(),
-            "Give the status to those of the arms whose bets win at theta, but for the candidates of a "
-            "survey; return how many.")
+            "sparing"_a.none() = nb::none(),
+            "Give the status to those of the arms whose bets win at theta; return how many. With a survey, "
+            "its candidates are spared, and arms that cannot have won yet.")
         .def(
             "ceiling",
             [](const Ledger& ledger, Team& team, const Ids& positions, double log_level, double low) {

@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "kernels.hpp"
 #include "layout.hpp"
 #include "rewards.hpp"
@@ -7,7 +9,7 @@ namespace {
 
 // The blocks of a round lie scattered in memory, so this many cache lines are asked for ahead. On two
 // threads of a Zen 4 a line then costs 6 to 7 ns, and 13 ns with one line ahead; from 16 on it is flat.
-constexpr std::int64_t lines_ahead = 48;
+constexpr std::int64_t lines_ahead = 96;
 constexpr std::int64_t columns_ahead = 16;  // more of a block would drive out what is being read
 
 // Coordinate-major data: arms whose lanes, 32 KB with the squares, stay in the caches.
@@ -85,10 +87,82 @@ BlockSum sum_block(const Value* row, Step step, const double* query, Range range
     return {sum_of_lanes(rewards), with_squares ? sum_of_lanes(squares) : 0.0};
 }
 
+// A block of a known size of contiguous values: the same operations, written for GCC to keep them in
+// vectors to the end.
+template <class Value, class Reward, bool with_squares, std::int64_t size>
+inline BlockSum sum_line(const Value* values, const double* query) {
+    double rewards[lanes], squares[lanes];
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        double reward = 0.0, square = 0.0;
+        SURESHOT_UNROLLED
+        for (std::int64_t j = lane; j < size; j += lanes) {
+            const double value = number(values[j]);
+            reward += Reward::reward(value, query[j]);
+            if constexpr (with_squares) square += value * value;
+        }
+        rewards[lane] = reward;
+        squares[lane] = square;
+    }
+    for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
+        for (std::int64_t lane = 0; lane < half; ++lane) {
+            rewards[lane] += rewards[lane + half];
+            if constexpr (with_squares) squares[lane] += squares[lane + half];
+        }
+    }
+    return {rewards[0], with_squares ? squares[0] : 0.0};
+}
+
+// Blocks of as many contiguous values as a cache line has: by far the most common ones. All that the loop
+// needs is in local variables, since anything read through a reference would be read again after each
+// store, and the function is not merged with others, which would push them out of the registers: the
+// fewer instructions between two lines, the more lines are on their way.
+template <class Value, class Reward, bool with_squares>
+SURESHOT_ALONE void sum_lines(const Matrix& matrix, const double* query, Arms arms, Blocks blocks,
+               double* __restrict sums, std::int64_t stride, double* __restrict squares) {
+    constexpr std::int64_t line = 64 / sizeof(Value);
+    const Value* const data = static_cast<const Value*>(matrix.data);
+    const std::int64_t row_stride = matrix.row_stride, n_columns = matrix.n_columns;
+    const std::int64_t shift = blocks.shift, n_blocks = blocks.count, n_arms = arms.count;
+    const std::int64_t* const ids = blocks.ids;
+    const std::int64_t* const rows = arms.ids;
+    // Where the scout is, which runs ahead through the blocks of one arm after the other.
+    std::int64_t scout_arm = 0, scout_block = 0;
+    const auto fetch_next = [&] {
+        if (scout_arm == n_arms) return;
+        const Value* values = data + rows[scout_arm] * row_stride + (ids[scout_block] * line - shift);
+        fetch_ahead(values);
+        if (reinterpret_cast<std::uintptr_t>(values) % 64 != 0) fetch_ahead(values + line - 1);
+        if (++scout_block == n_blocks) ++scout_arm, scout_block = 0;
+    };
+    for (std::int64_t start = 0; start < lines_ahead; ++start) fetch_next();
+    for (std::int64_t arm = 0; arm < n_arms; ++arm) {
+        const Value* row = data + rows[arm] * row_stride;
+        for (std::int64_t b = 0; b < n_blocks; ++b) {
+            fetch_next();
+            const std::int64_t begin = ids[b] * line - shift;
+            BlockSum sum;
+            if (begin >= 0 && begin + line <= n_columns) {
+                sum = sum_line<Value, Reward, with_squares, line>(row + begin, query + begin);
+            } else {
+                sum = sum_block<Value, Reward, with_squares>(row, One{}, query,
+                                                             coordinates_of(matrix, blocks, b));
+            }
+            sums[b * stride + arm] = sum.rewards;
+            if constexpr (with_squares) squares[b * stride + arm] = sum.squares;
+        }
+    }
+}
+
 template <class Value, class Reward, bool with_squares, class Step>
 void sum_by_row(const Matrix& matrix, Step step, const double* query, Arms arms, Blocks blocks,
                 double* sums, std::int64_t stride, double* squares) {
     if (blocks.count == 0) return;
+    if constexpr (std::is_same_v<Step, One>) {
+        if (blocks.size * static_cast<std::int64_t>(sizeof(Value)) == 64) {
+            return sum_lines<Value, Reward, with_squares>(matrix, query, arms, blocks, sums, stride,
+                                                          squares);
+        }
+    }
     Scout<Value, Step> scout(matrix, step, arms, blocks);
     for (std::int64_t arm = 0; arm < arms.count; ++arm) {
         const Value* row = row_of<Value>(matrix, arms.ids[arm]);

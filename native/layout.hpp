@@ -91,9 +91,11 @@ inline void with_places(const Matrix& matrix, Arms arms, F&& f) {
 #if defined(__GNUC__) && !defined(__clang__)
 #define SURESHOT_ONE_VECTOR _Pragma("GCC unroll 1")
 #define SURESHOT_UNROLLED _Pragma("GCC unroll 16")
+#define SURESHOT_ALONE __attribute__((noinline))
 #else
 #define SURESHOT_ONE_VECTOR
 #define SURESHOT_UNROLLED
+#define SURESHOT_ALONE
 #endif
 
 // Numbers of a row that are added to the lanes at once. Narrow types are widened in a loop of their own:
@@ -113,9 +115,11 @@ struct Piece<Value, Step, true> {
     double operator[](std::int64_t at) const { return numbers[at]; }
 };
 
+// Into the second-level cache: it has more lines on their way at a time than the first, which doubles
+// the speed at which scattered lines arrive.
 inline void fetch_ahead(const void* address) {
 #if defined(__GNUC__)
-    __builtin_prefetch(address);
+    __builtin_prefetch(address, 0, 2);
 #else
     (void)address;
 #endif

@@ -57,7 +57,7 @@ double power_of_two_near(double value) {
 
 void fetch(const void* address) {
 #if defined(__GNUC__)
-    __builtin_prefetch(address);
+    __builtin_prefetch(address, 0, 2);
 #else
     (void)address;
 #endif
@@ -526,16 +526,18 @@ bool Ledger::worth_judging(std::size_t arm, double wanted) const {
     return static_cast<double>(steps[arm]) >= share * static_cast<double>(judged_[arm]);
 }
 
-std::int64_t Ledger::judge(Team& team, const std::int64_t* positions, std::int64_t count,
-                           const std::vector<std::int64_t>& spared, double theta, double log_level,
-                           std::int8_t verdict) {
+std::int64_t Ledger::judge(Team& team, const std::int64_t* positions, std::int64_t count, double theta,
+                           double log_level, std::int8_t verdict, const Survey* sparing) {
     const double wanted = log_level / std::log(2.0);
     std::vector<std::int64_t> accused;
     accused.reserve(static_cast<std::size_t>(count));
     for (std::int64_t p = 0; p < count; ++p) {
         const auto arm = static_cast<std::size_t>(positions[p]);
-        if (verdict == suspended && !worth_judging(arm, wanted)) continue;
-        if (std::binary_search(spared.begin(), spared.end(), positions[p])) continue;
+        if (sparing != nullptr) {
+            if (!worth_judging(arm, wanted)) continue;
+            const auto& spared = sparing->candidates;
+            if (std::binary_search(spared.begin(), spared.end(), positions[p])) continue;
+        }
         accused.push_back(positions[p]);
     }
     const Shifts at = shifts(theta);

@@ -83,11 +83,10 @@ class Ledger {
     Survey survey(std::int64_t k, double caution) const;
     Outlook outlook(std::int64_t length, double theta, double log_level) const;
 
-    // Gives the status to those of the given arms whose bets win at theta, but for the spared ones
-    // (ascending); returns how many.
-    std::int64_t judge(Team& team, const std::int64_t* positions, std::int64_t count,
-                       const std::vector<std::int64_t>& spared, double theta, double log_level,
-                       std::int8_t verdict);
+    // Gives the status to those of the given arms whose bets win at theta; returns how many. With a
+    // survey, for a round: its candidates are spared, and so are arms that cannot have won yet.
+    std::int64_t judge(Team& team, const std::int64_t* positions, std::int64_t count, double theta,
+                       double log_level, std::int8_t verdict, const Survey* sparing);
     // A score that, unless the level's event happens, none of the given arms exceeds; at least `low`.
     double ceiling(Team& team, const std::int64_t* positions, std::int64_t count, double log_level,
                    double low) const;
