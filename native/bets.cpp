@@ -32,18 +32,22 @@ inline float rounded_up(double value) {
     return static_cast<float>(value + __builtin_fabs(value) * half_digit + smallest_float);
 }
 
-inline std::uint16_t short_nearest(double value) {
-    const auto bits = __builtin_bit_cast(std::uint32_t, static_cast<float>(value));
+inline std::uint16_t short_nearest(float value) {
+    const auto bits = __builtin_bit_cast(std::uint32_t, value);
     return static_cast<std::uint16_t>((bits + 0x8000u) >> 16);
 }
-inline std::uint16_t short_up(double value) {
-    const auto bits = __builtin_bit_cast(std::uint32_t, rounded_up(value));
+inline std::uint16_t short_up(float value) {
+    const auto bits = __builtin_bit_cast(std::uint32_t, value);
     const std::uint32_t positive = ~bits >> 31;
     return static_cast<std::uint16_t>((bits + 0xffffu * positive) >> 16);
 }
 inline float widened(std::uint16_t value) {
     return __builtin_bit_cast(float, static_cast<std::uint32_t>(value) << 16);
 }
+
+struct Raw {  // bets before they are made short
+    double gap[Tile::arms], stake[Tile::arms], room[Tile::arms];
+};
 
 struct Now {  // of a step, prepared once for all arms
     double centre, inverse_weight, inverse_left, guess, stakes, count, inverse_count, inverse_rest;
@@ -53,8 +57,7 @@ struct Now {  // of a step, prepared once for all arms
 // The bet of one arm on one step, for the rewards times `sign`.
 template <bool norms, bool with_floor>
 inline __attribute__((always_inline)) void place(const Now& now, const Tile& tile, std::int64_t at,
-                                                 double sign, double y, double square, float& gap,
-                                                 std::uint16_t& kept_stake, std::uint16_t& room) {
+                                                 double sign, double y, double square, Raw& raw) {
     const double mean = sign * tile.sum[at] * now.inverse_count;
     const double second = tile.sum_squares[at] * now.inverse_count;
     const double scatter = larger(second - mean * mean, 0.0) * now.count + softening * second;
@@ -80,9 +83,19 @@ inline __attribute__((always_inline)) void place(const Now& now, const Tile& til
         payoff = payoff - (square * now.inverse_weight - unseen) * half_inverse;
         cap = bet ? 0.5 * rho + unseen * half_inverse : root;
     }
-    gap = rounded_down((needed - payoff) * now.inverse_unit);
-    kept_stake = short_nearest(stake * now.unit);
-    room = short_up((cap - needed) * now.inverse_unit);
+    raw.gap[at] = (needed - payoff) * now.inverse_unit;
+    raw.stake[at] = stake * now.unit;
+    raw.room[at] = (cap - needed) * now.inverse_unit;
+}
+
+// One type at a time: loops that mix them do not become vectors.
+inline void shorten(const Raw& raw, float* gap, std::uint16_t* stake, std::uint16_t* room) {
+    float rounded[Tile::arms];
+    for (std::int64_t at = 0; at < Tile::arms; ++at) gap[at] = rounded_down(raw.gap[at]);
+    for (std::int64_t at = 0; at < Tile::arms; ++at) rounded[at] = static_cast<float>(raw.stake[at]);
+    for (std::int64_t at = 0; at < Tile::arms; ++at) stake[at] = short_nearest(rounded[at]);
+    for (std::int64_t at = 0; at < Tile::arms; ++at) rounded[at] = rounded_up(raw.room[at]);
+    for (std::int64_t at = 0; at < Tile::arms; ++at) room[at] = short_up(rounded[at]);
 }
 
 template <bool norms, bool with_floor, bool both_signs, bool two_sided>
@@ -106,22 +119,14 @@ void place_steps(const Step* steps, const Terms& terms, const double* const* sum
                       1.0 / terms.unit};
         const double* row = sums[s];
         const double* square_row = norms ? squares[s] : sums[s];
-        float* gap = placed.gap[0][slot + s];
-        std::uint16_t* stake = placed.stake[0][slot + s];
-        std::uint16_t* room = placed.room[0][slot + s];
-        float* other_gap = placed.gap[1][slot + s];
-        std::uint16_t* other_stake = placed.stake[1][slot + s];
-        std::uint16_t* other_room = placed.room[1][slot + s];
+        Raw raw, other;
         SURESHOT_INDEPENDENT
         for (std::int64_t at = 0; at < Tile::arms; ++at) {
             const double reward = row[at];
             const double square = norms ? square_row[at] : 0.0;
             const double y = (reward - now.centre) * now.inverse_weight;
-            place<norms, with_floor>(now, tile, at, 1.0, y, square, gap[at], stake[at], room[at]);
-            if constexpr (both_signs) {
-                place<norms, with_floor>(now, tile, at, -1.0, y, square, other_gap[at],
-                                         other_stake[at], other_room[at]);
-            }
+            place<norms, with_floor>(now, tile, at, 1.0, y, square, raw);
+            if constexpr (both_signs) place<norms, with_floor>(now, tile, at, -1.0, y, square, other);
             const double extent = two_sided ? __builtin_fabs(y) : y;
             tile.worst[at] = extent <= tile.worst[at] ? tile.worst[at] : extent;  // keeps a NaN
             tile.sum[at] += y;
@@ -132,6 +137,10 @@ void place_steps(const Step* steps, const Terms& terms, const double* const* sum
             const double part = high - tile.high[at];
             tile.low[at] += (tile.high[at] - (high - part)) + (reward - part);
             tile.high[at] = high;
+        }
+        shorten(raw, placed.gap[0][slot + s], placed.stake[0][slot + s], placed.room[0][slot + s]);
+        if constexpr (both_signs) {
+            shorten(other, placed.gap[1][slot + s], placed.stake[1][slot + s], placed.room[1][slot + s]);
         }
     }
     tile.steps += count;
@@ -268,7 +277,7 @@ double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count,
 
 void raise_rooms(Group& group, double by) noexcept {
     for (std::int64_t s = 0; s < steps_per_group; ++s) {
-        group.room[s] = short_up(static_cast<double>(widened(group.room[s])) + by);
+        group.room[s] = short_up(rounded_up(static_cast<double>(widened(group.room[s])) + by));
     }
 }
 

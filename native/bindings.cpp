@@ -3,8 +3,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -247,7 +247,7 @@ NB_MODULE(_native, m) {
                const Reals& query, std::int64_t block, std::int64_t shift, const Ids& arms, const Order& order, const Ids& positions,
                std::int64_t start, std::int64_t stop) {
                 const nb::gil_scoped_release release;
-                return ledger.read(team, {matrix_of(data, element), metric, query.data(), {nullptr, 0, block, shift}, arms.data()},
+                return ledger.read(team, {matrix_of(data, element), metric, query.data(), {nullptr, 0, block, shift}, arms.data(), static_cast<std::int64_t>(data.itemsize())},
                                    order, positions.data(),
                                    static_cast<std::int64_t>(positions.shape(0)), start, stop);
             },
@@ -265,14 +265,18 @@ NB_MODULE(_native, m) {
             "team"_a, "sums"_a.noconvert(), "positions"_a.noconvert(), "start"_a, "stop"_a,
             "Bet on the steps [start, stop) of some arms, whose sums (steps, arms) are given.")
         .def("survey", &Ledger::survey, "k"_a, "caution"_a)
+        .def("look_again", &Ledger::look_again, "survey"_a,
+             "Update what a survey says of the arms that are not its candidates.")
         .def(
             "outlook",
-            [](const Ledger& ledger, std::int64_t length, double theta, double log_level) {
-                const Outlook found = ledger.outlook(length, theta, log_level);
-                return std::pair(found.needed, found.unread);
+            [](const Ledger& ledger, std::int64_t length, double theta, double log_level,
+               const Survey* others) {
+                const Outlook found = ledger.outlook(length, theta, log_level, others);
+                return std::tuple(found.needed, found.longest, found.unread);
             },
-            "length"_a, "theta"_a, "log_level"_a,
-            "Steps that the undecided arms are predicted to need, and steps unread of them.")
+            "length"_a, "theta"_a, "log_level"_a, "others"_a.none() = nb::none(),
+            "Steps that the undecided arms are predicted to need, the most that one of them does, and "
+            "steps unread; with a survey, of the active arms that are not its candidates.")
         .def(
             "judge",
             [](Ledger& ledger, Team& team, const Ids& positions, double theta, double log_level,

@@ -115,6 +115,9 @@ struct Piece<Value, Step, true> {
     double operator[](std::int64_t at) const { return numbers[at]; }
 };
 
+// Scattered cache lines are asked for this far ahead.
+constexpr std::int64_t lines_ahead = 96;
+
 // Into the second-level cache: it has more lines on their way at a time than the first, which doubles
 // the speed at which scattered lines arrive.
 inline void fetch_ahead(const void* address) {

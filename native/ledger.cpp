@@ -31,11 +31,12 @@ constexpr double rounding = 1e-11;
 constexpr double float_rounding = 0x1p-21;
 
 // An arm is judged again when its wealth is foretold to have this share of the logarithm that it needs.
-constexpr double eagerness = 0.6;
+constexpr double eagerness = 0.85;
 
-// Arms and steps whose sums are read before they are bet on. Row by row: as many arms as are bet on
-// together. Column by column: long pieces of each column. Either table stays in the second-level cache.
-constexpr std::int64_t arms_by_row = Tile::arms, steps_by_row = 512;
+// Arms and steps whose sums are read before they are bet on. Row by row: enough for memory to get into its
+// stride. Column by column: long pieces of each column. Either table stays in the second-level cache.
+constexpr std::int64_t arms_by_row = 4 * Tile::arms, steps_by_row = 256;
+constexpr std::int64_t lines_between = 256;  // asked for before bets are placed
 constexpr std::int64_t arms_by_column = 2048, steps_by_column = 32;
 
 std::int64_t groups_of(std::int64_t steps) { return (steps + steps_per_group - 1) / steps_per_group; }
@@ -43,12 +44,51 @@ std::int64_t groups_of(std::int64_t steps) { return (steps + steps_per_group - 1
 // Slabs are as large as a huge page, which spares the system hundreds of page faults for each.
 constexpr std::size_t slab_bytes = sizeof(Group) << Chains::slab_bits;
 
-Group* new_slab() {
-    void* slab = ::operator new[](slab_bytes, std::align_val_t{slab_bytes});
+// Slabs of finished searches are kept for the next one: the system would clear new ones first, which takes
+// longer than to fill them.
+class SlabCache {
+ public:
+    ~SlabCache() {
+        for (Group* slab : spare_) free(slab);
+    }
+
+    Group* take() {
+        {
+            const std::lock_guard lock(lock_);
+            if (!spare_.empty()) {
+                Group* slab = spare_.back();
+                spare_.pop_back();
+                return slab;
+            }
+        }
+        void* slab = ::operator new[](slab_bytes, std::align_val_t{slab_bytes});
 #if defined(__linux__)
-    madvise(slab, slab_bytes, MADV_HUGEPAGE);
+        madvise(slab, slab_bytes, MADV_HUGEPAGE);
 #endif
-    return static_cast<Group*>(slab);
+        return static_cast<Group*>(slab);
+    }
+
+    void give(Group* slab) noexcept {
+        const std::lock_guard lock(lock_);
+        if (spare_.size() < most) {
+            spare_.push_back(slab);
+        } else {
+            free(slab);
+        }
+    }
+
+ private:
+    static constexpr std::size_t most = 16;  // 32 MB
+
+    static void free(Group* slab) { ::operator delete[](slab, std::align_val_t{slab_bytes}); }
+
+    std::mutex lock_;
+    std::vector<Group*> spare_;
+};
+
+SlabCache& slab_cache() {
+    static SlabCache cache;
+    return cache;
 }
 
 double power_of_two_near(double value) {
@@ -95,14 +135,7 @@ class Largest {
     explicit Largest(std::int64_t count) : count_(static_cast<std::size_t>(count)) {}
 
     void show(double value, std::int64_t key) {
-        if (heap_.size() < count_) {
-            heap_.push_back({value, key});
-            std::push_heap(heap_.begin(), heap_.end(), above);
-        } else if (value > heap_.front().value) {
-            std::pop_heap(heap_.begin(), heap_.end(), above);
-            heap_.back() = {value, key};
-            std::push_heap(heap_.begin(), heap_.end(), above);
-        }
+        if (value > bar_) keep(value, key);
     }
 
     // The smallest of them, or minus infinity if fewer were shown.
@@ -122,6 +155,19 @@ class Largest {
     };
     static bool above(const Entry& a, const Entry& b) { return a.value > b.value; }
 
+    void keep(double value, std::int64_t key) {
+        if (heap_.size() < count_) {
+            heap_.push_back({value, key});
+            std::push_heap(heap_.begin(), heap_.end(), above);
+        } else {
+            std::pop_heap(heap_.begin(), heap_.end(), above);
+            heap_.back() = {value, key};
+            std::push_heap(heap_.begin(), heap_.end(), above);
+        }
+        if (heap_.size() == count_) bar_ = heap_.front().value;
+    }
+
+    double bar_ = -infinite;
     std::size_t count_;
     std::vector<Entry> heap_;  // the smallest in front
 };
@@ -134,6 +180,10 @@ struct Ledger::Portion {
     std::int64_t arms_at_once;
     std::int64_t cost;  // of one arm, in numbers
     std::vector<Batch> batches;
+
+    // Between the rows of a table of sums: not a power of two, which would crowd them into a few places of
+    // the first-level cache.
+    std::int64_t stride() const { return arms_at_once + Tile::arms + 8; }
 };
 
 // What a replay at one threshold needs of each step, in groups.
@@ -143,7 +193,7 @@ struct Ledger::Shifts {
 };
 
 void Ledger::Free::operator()(Group* slab) const noexcept {
-    ::operator delete[](slab, std::align_val_t{slab_bytes});
+    slab_cache().give(slab);
 }
 
 Ledger::Ledger(const Field& field)
@@ -201,7 +251,7 @@ std::uint32_t Ledger::reserve(std::int64_t groups) {
     used_ += static_cast<std::uint32_t>(groups);
     next_.resize(used_);
     while ((slabs_.size() << Chains::slab_bits) < used_) {
-        slabs_.emplace_back(new_slab());
+        slabs_.emplace_back(slab_cache().take());
         slab_of_.push_back(slabs_.back().get());
     }
     return first;
@@ -217,7 +267,7 @@ void Ledger::choose_unit(const Portion& portion, const double* sums, std::int64_
     double largest = 0.0;
     for (std::int64_t s = 0; s < batch.count; ++s) {
         const Step& step = steps_[static_cast<std::size_t>(batch.start + s)];
-        const double* row = sums + batch.row_of[static_cast<std::size_t>(s)] * portion.arms_at_once;
+        const double* row = sums + batch.row_of[static_cast<std::size_t>(s)] * portion.stride();
         for (std::int64_t at = 0; at < arms; ++at) {
             largest = std::max(largest, std::fabs((row[at] - step.centre) / step.weight));
         }
@@ -269,10 +319,11 @@ void Ledger::store(const Tile& tile, const std::int64_t* positions, std::int64_t
 }
 
 // `fill(first, arms, batch, sums, squares)` puts the sums of some arms over the batch's blocks into the
-// table, in address order, one row of `arms_at_once` places per block.
-template <class Fill>
+// table, in address order, one row of `stride()` places per block.
+// `fetch(first, arms)` asks for the first of what is read next, so that it arrives while bets are placed.
+template <class Fill, class Fetch>
 Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, const Portion& portion,
-                const Fill& fill) {
+                const Fill& fill, const Fetch& fetch_next) {
     const std::int64_t groups_before = groups_of(portion.start);
     const std::int64_t new_groups = groups_of(portion.stop) - groups_before;
     const std::uint32_t base = reserve(count * signs_ * new_groups);
@@ -280,7 +331,7 @@ Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, c
     for (const Batch& batch : portion.batches) {
         most_steps = std::max(most_steps, static_cast<std::size_t>(batch.count));
     }
-    const std::size_t room = most_steps * static_cast<std::size_t>(portion.arms_at_once);
+    const std::size_t room = most_steps * static_cast<std::size_t>(portion.stride());
     const auto table = [&](std::vector<double>& buffer) {
         if (buffer.size() < room) buffer.assign(room, 0.0);
         return buffer.data();
@@ -307,6 +358,9 @@ Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, c
             const std::int64_t some_end = std::min(some + portion.arms_at_once, end);
             for (const Batch& batch : portion.batches) {
                 fill(some, some_end - some, batch, sums, squares);
+                if (&batch == &portion.batches.back() && some_end < end) {
+                    fetch_next(some_end, std::min(portion.arms_at_once, end - some_end));
+                }
                 for (std::int64_t first = some; first < some_end; first += Tile::arms) {
                     const std::int64_t arms = std::min(Tile::arms, some_end - first);
                     load(tile, positions + first, arms, batch.start);
@@ -318,7 +372,7 @@ Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, c
                         const double* square_rows[steps_per_group];
                         for (std::int64_t h = 0; h < here; ++h) {
                             const std::int64_t at =
-                                batch.row_of[static_cast<std::size_t>(s + h)] * portion.arms_at_once +
+                                batch.row_of[static_cast<std::size_t>(s + h)] * portion.stride() +
                                 (first - some);
                             rows[h] = sums + at;
                             square_rows[h] = squares == nullptr ? nullptr : squares + at;
@@ -378,7 +432,22 @@ Met Ledger::read(Team& team, const Dense& dense, const Order& order, const std::
                                         {batch.blocks.data(), batch.count, dense.blocks.size,
                                          dense.blocks.shift},
                                         sums,
-                                        portion.arms_at_once, squares);
+                                        portion.stride(), squares);
+               },
+               [&](std::int64_t first, std::int64_t arms) {
+                   if (by_column || dense.matrix.column_stride != 1) return;
+                   const Batch& batch = portion.batches.front();
+                   const auto* data = static_cast<const char*>(dense.matrix.data);
+                   std::int64_t lines = lines_between;
+                   for (std::int64_t at = 0; at < arms && lines > 0; ++at) {
+                       const std::int64_t row = dense.arms[positions[first + at]] * dense.matrix.row_stride;
+                       for (std::int64_t b = 0; b < batch.count && lines > 0; ++b, --lines) {
+                           const std::int64_t start =
+                               batch.blocks[static_cast<std::size_t>(b)] * dense.blocks.size -
+                               dense.blocks.shift;
+                           fetch(data + (row + std::max<std::int64_t>(start, 0)) * dense.item_size);
+                       }
+                   }
                });
 }
 
@@ -391,9 +460,10 @@ Met Ledger::add(Team& team, const double* sums, const std::int64_t* positions, s
                [&](std::int64_t first, std::int64_t arms, const Batch& batch, double* table, double*) {
                    for (std::int64_t s = 0; s < batch.count; ++s) {
                        const double* row = sums + s * count + first;
-                       std::copy(row, row + arms, table + s * Tile::arms);
+                       std::copy(row, row + arms, table + s * portion.stride());
                    }
-               });
+               },
+               [](std::int64_t, std::int64_t) {});
 }
 
 void Ledger::forget_bets() {
@@ -414,42 +484,54 @@ std::vector<std::int64_t> Ledger::arms_with(std::int8_t wanted) const {
 
 Survey Ledger::survey(std::int64_t k, double caution) const {
     Largest cautious(k), plain(k);
-    std::int64_t n_active = 0;
     for (std::size_t at = 0; at < status.size(); ++at) {
         const auto position = static_cast<std::int64_t>(at);
-        if (status[at] == known) {
-            cautious.show(scores[at], position);
-            plain.show(scores[at], position);
-        } else if (status[at] == active) {
+        if (status[at] == active) {
             cautious.show(estimates[at] - caution * errors[at], position);
             plain.show(estimates[at], position);
-            ++n_active;
+        } else if (status[at] == known) {
+            cautious.show(scores[at], position);
+            plain.show(scores[at], position);
         }
     }
     Survey found{cautious.last(), {}, 0, -1};
     for (const std::int64_t position : plain.keys()) {
         if (status[static_cast<std::size_t>(position)] == active) found.candidates.push_back(position);
     }
-    found.others = n_active - static_cast<std::int64_t>(found.candidates.size());
-    auto candidate = found.candidates.begin();
+    look_again(found);
+    return found;
+}
+
+void Ledger::look_again(Survey& survey) const {
+    survey.others = 0;
+    survey.runner_up = -1;
+    auto candidate = survey.candidates.begin();
     double best = -infinite;
     for (std::size_t at = 0; at < status.size(); ++at) {
         if (status[at] != active) continue;
         const auto position = static_cast<std::int64_t>(at);
-        if (candidate != found.candidates.end() && *candidate == position) {
+        if (candidate != survey.candidates.end() && *candidate == position) {
             ++candidate;
-        } else if (found.runner_up < 0 || estimates[at] > best) {
+            continue;
+        }
+        ++survey.others;
+        if (survey.runner_up < 0 || estimates[at] > best) {
             best = estimates[at];
-            found.runner_up = position;
+            survey.runner_up = position;
         }
     }
-    return found;
 }
 
-Outlook Ledger::outlook(std::int64_t length, double theta, double log_level) const {
+Outlook Ledger::outlook(std::int64_t length, double theta, double log_level,
+                        const Survey* others) const {
     Outlook found;
+    const std::int8_t worst_status = others == nullptr ? suspended : active;
     for (std::size_t at = 0; at < status.size(); ++at) {
-        if (status[at] > suspended) continue;
+        if (status[at] > worst_status) continue;
+        if (others != nullptr && std::binary_search(others->candidates.begin(), others->candidates.end(),
+                                                    static_cast<std::int64_t>(at))) {
+            continue;
+        }
         const auto count = static_cast<double>(std::max<std::int64_t>(steps[at], 1));
         const auto unread = static_cast<double>(length - steps[at]);
         // With d the distance of the means and v their variance, the log wealth grows by
@@ -463,7 +545,9 @@ Outlook Ledger::outlook(std::int64_t length, double theta, double log_level) con
             total = std::max(total, log_level / grown * static_cast<double>(judged_[at]));
         }
         const double needed = total - count;
-        found.needed += needed < unread ? std::max(needed, 0.0) : unread;
+        const double more = needed < unread ? std::max(needed, 0.0) : unread;
+        found.needed += more;
+        found.longest = std::max(found.longest, more);
         found.unread += unread;
     }
     return found;

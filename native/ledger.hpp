@@ -40,6 +40,7 @@ struct Dense {
     const double* query;
     Blocks blocks;             // their size and shift
     const std::int64_t* arms;  // the row of each position
+    std::int64_t item_size;
 };
 
 // What a round met. Positions are -1 where there is none.
@@ -57,10 +58,11 @@ struct Survey {
     std::int64_t runner_up = -1;           // the best of those
 };
 
-// How the undecided arms would get on.
+// How some arms would get on.
 struct Outlook {
-    double needed = 0.0;  // steps until the bets against them win, at most what is unread
-    double unread = 0.0;  // steps
+    double needed = 0.0;   // steps until the bets against them win, at most what is unread
+    double longest = 0.0;  // of those of one arm
+    double unread = 0.0;   // steps
 };
 
 class Ledger {
@@ -81,7 +83,10 @@ class Ledger {
             std::int64_t start, std::int64_t stop);
 
     Survey survey(std::int64_t k, double caution) const;
-    Outlook outlook(std::int64_t length, double theta, double log_level) const;
+    // Looks at the other active arms again, some of which may have been beaten since.
+    void look_again(Survey& survey) const;
+    // Of the undecided arms; with a survey, of the active ones that are not its candidates.
+    Outlook outlook(std::int64_t length, double theta, double log_level, const Survey* others) const;
 
     // Gives the status to those of the given arms whose bets win at theta; returns how many. With a
     // survey, for a round: its candidates are spared, and so are arms that cannot have won yet.
@@ -114,9 +119,9 @@ class Ledger {
     struct Portion;
     struct Shifts;
 
-    template <class Fill>
+    template <class Fill, class Fetch>
     Met bet(Team& team, const std::int64_t* positions, std::int64_t count, const Portion& portion,
-            const Fill& fill);
+            const Fill& fill, const Fetch& fetch_next);
     void choose_unit(const Portion& portion, const double* sums, std::int64_t arms);
     void load(Tile& tile, const std::int64_t* positions, std::int64_t count, std::int64_t steps) const;
     void store(const Tile& tile, const std::int64_t* positions, std::int64_t count, Met& met);

@@ -11,7 +11,7 @@ namespace {
 constexpr double all_tickets = 0x1p62;
 
 // Blocks whose tickets are counted together, and looked through when one is picked.
-constexpr std::int64_t stretch = 64;
+constexpr std::int64_t stretch = 16;
 
 }  // namespace
 

@@ -5,6 +5,9 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
+// Rows of coordinate-major data that are read one after the other.
+constexpr std::int64_t few_arms = 32;
+
 template <class Value, class Reward, std::int64_t n_rows, class Step>
 void add_rows(const Matrix& matrix, Step step, const double* query, const std::int64_t* ids,
               double* scores) {
@@ -81,6 +84,28 @@ void score_columns(const Matrix& matrix, const double* query, Where where, std::
     add_lanes(sums, count, scores);
 }
 
+// One row of coordinate-major data: every value comes in a cache line of its own.
+template <class Value, class Reward>
+double score_scattered(const Matrix& matrix, const double* query, std::int64_t row) {
+    const Value* values = static_cast<const Value*>(matrix.data) + row * matrix.row_stride;
+    const std::int64_t stride = matrix.column_stride, n_columns = matrix.n_columns;
+    double sums[lanes] = {};
+    for (std::int64_t j = 0; j < smaller(lines_ahead, n_columns); ++j) fetch_ahead(values + j * stride);
+    const std::int64_t whole = n_columns - n_columns % lanes;
+    for (std::int64_t start = 0; start < whole; start += lanes) {
+        const bool more = start + lines_ahead + lanes <= n_columns;
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+            const std::int64_t j = start + lane;
+            if (more) fetch_ahead(values + (j + lines_ahead) * stride);
+            sums[lane] += Reward::reward(number(values[j * stride]), query[j]);
+        }
+    }
+    for (std::int64_t j = whole; j < n_columns; ++j) {
+        sums[j % lanes] += Reward::reward(number(values[j * stride]), query[j]);
+    }
+    return sum_of_lanes(sums);
+}
+
 // Scores the first of the given arms and returns how many. Ascending arms that lie close together are
 // read with all those between them: the cache lines are the same, and vectors are faster than gathers.
 template <class Value, class Reward>
@@ -96,6 +121,12 @@ std::int64_t score_tile(const Matrix& matrix, const double* query, Arms arms, do
         double all[arms_per_tile];
         score_columns<Value, Reward>(matrix, query, Neighbours{first}, span, all);
         for (std::int64_t at = 0; at < count; ++at) scores[at] = all[arms.ids[at] - first];
+        return count;
+    }
+    if (arms.count <= few_arms) {
+        for (count = 0; count < arms.count; ++count) {
+            scores[count] = score_scattered<Value, Reward>(matrix, query, arms.ids[count]);
+        }
         return count;
     }
     count = smaller(arms_per_tile, arms.count);

@@ -14,7 +14,7 @@ constexpr std::int64_t numbers_for_a_part = std::int64_t{1} << 14;
 
 // Between two jobs of one round lies a little Python: a thread that slept would have to be woken by
 // the system each time, which costs as much as a start.
-constexpr std::chrono::microseconds patience{50};
+constexpr std::chrono::microseconds patience{1000};
 
 void pause() {
 #if defined(__x86_64__)

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 CACHE_LINE = 64  # bytes
 
 # A round of a search, besides what it reads.
-ROUND = 60_000.0
+ROUND = 120_000.0
 # To place a bet, and to replay it a few times.
 BET = 1.5
+# To draw a block.
+DRAW = 50.0
 # A cache line that nobody expected, and one that follows the last.
-SCATTERED_LINE = 6.5
+SCATTERED_LINE = 3.5
 NEXT_LINE = 2.0
 
 # Bytes that the bets of a search may take, or this many for each arm if that is more.
@@ -33,6 +35,8 @@ class Costs:
     """What a search must know of the time that it takes."""
 
     step: float  # a block of an active arm, read and bet on
+    lone_step: float  # the same if few arms are active
+    draw: float  # a block of the order
     row: float  # a block of a row that is read whole, alone
     rest: float  # a block of a row, if all of them are read whole
     round: float
@@ -40,7 +44,9 @@ class Costs:
 
 
 # Each pull costs the same, and so much that nothing else counts.
-PULLS = Costs(step=1.0, row=1.0, rest=1.0, round=0.0, ledger_bytes=LEDGER_BYTES)
+PULLS = Costs(
+    step=1.0, lone_step=1.0, draw=0.0, row=1.0, rest=1.0, round=0.0, ledger_bytes=LEDGER_BYTES
+)
 
 
 def of(problem: Problem) -> Costs:
@@ -55,6 +61,8 @@ def of(problem: Problem) -> Costs:
         lines_of_all = source.blocks.size * source.bytes_per_number / CACHE_LINE
         return Costs(
             step=BET + NEXT_LINE * lines_of_all,
+            lone_step=BET + SCATTERED_LINE * source.blocks.size,
+            draw=DRAW,
             row=SCATTERED_LINE * source.blocks.size,
             rest=NEXT_LINE * lines_of_all,
             round=ROUND,
@@ -62,6 +70,8 @@ def of(problem: Problem) -> Costs:
         )
     return Costs(
         step=BET + SCATTERED_LINE * lines,
+        lone_step=BET + SCATTERED_LINE * lines,
+        draw=DRAW,
         row=NEXT_LINE * lines,
         rest=NEXT_LINE * lines,
         round=ROUND,

@@ -32,6 +32,7 @@ class Policy:
     patience: float = 3.0  # how much likelier than not an evaluation must be needed
     hopeless_after: float = 0.1  # spent, of what reading everything costs, before giving up
     fewest_steps: int = 32  # before the outlook is worth anything
+    few_arms: int = 1000  # for which it is asked in every round
 
 
 DEFAULT = Policy()
@@ -77,6 +78,14 @@ def evaluation_pays(
         z = np.nan_to_num((candidates - runner_up) / spread, nan=0.0)
     waste = sum(0.5 * math.erfc(value / math.sqrt(2)) for value in z.tolist())
     return policy.patience * waste * evaluation <= next_round
+
+
+def evaluating_all_pays(costs: Costs, blocks: int, needed: float, longest: float) -> bool:
+    """Return whether to evaluate all active arms, those that are no candidates included.
+
+    They have so many blocks, and are predicted to need so many more steps, one of them the most.
+    """
+    return costs.row * blocks <= costs.lone_step * needed + costs.draw * longest
 
 
 def may_be_hopeless(

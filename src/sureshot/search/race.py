@@ -229,7 +229,7 @@ class Race:
                 sparing=survey,
             )
             if beaten:
-                survey = ledger.survey(problem.k, self.rules.caution)
+                ledger.look_again(survey)
         self.survey = survey
 
     def _drop(self, positions: Ints) -> None:
@@ -257,10 +257,21 @@ class Race:
                 self.costs.row * (self.order.length - self.front),
                 self.costs.step * survey.others * ahead + self.costs.round,
             )
-            if not pays:
+            if not pays and survey.others <= self.rules.few_arms and self._evaluating_all_pays(survey):
+                chosen = ledger.arms_with(ACTIVE)
+            elif not pays:
                 return
         if self._affords(chosen):
             self.evaluate(chosen)
+
+    def _evaluating_all_pays(self, survey: _native.Survey) -> bool:
+        theta = self.guess + self.problem.epsilon
+        needed, longest, _ = self.ledger.outlook(
+            self.order.length, theta, self.log_level, survey
+        )
+        return policy.evaluating_all_pays(
+            self.costs, survey.others * self.order.length, needed, longest
+        )
 
     def _affords(self, positions: Ints) -> bool:
         """Return whether the budget allows to read these arms to the end."""
@@ -288,7 +299,7 @@ class Race:
 
     def _finishing_pays(self) -> bool:
         theta = self.threshold + self.problem.epsilon
-        needed, unread = self.ledger.outlook(self.order.length, theta, self.log_level)
+        needed, _, unread = self.ledger.outlook(self.order.length, theta, self.log_level)
         everything = float(len(self.undecided()) * self.order.length)
         return policy.finishing_pays(self.costs, needed, unread, everything, self.ledger.bytes)
 
