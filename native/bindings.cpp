@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "isa.hpp"
@@ -52,6 +53,11 @@ Blocks blocks_of(const Ids& ids, std::int64_t size, std::int64_t shift) {
 // Rows that several queries read one after the other before the next rows are read.
 constexpr std::int64_t rows_in_cache = 8;
 
+// Coordinate-major data is read in long pieces of each column.
+std::int64_t grain_of(const Matrix& matrix) {
+    return std::abs(matrix.row_stride) < std::abs(matrix.column_stride) ? 4096 : 1;
+}
+
 // A new array with the values.
 template <class Value>
 auto array_of(const std::vector<Value>& values) {
@@ -85,7 +91,8 @@ NB_MODULE(_native, m) {
         .value("L1", Metric::l1);
 
     nb::class_<Team>(m, "Team", "Threads that work together; they end with it.")
-        .def(nb::init<int>(), "threads"_a);
+        .def(nb::init<int>(), "threads"_a)
+        .def("start", &Team::start, "Start the threads before the first job.");
 
     m.def(
         "block_sums",
@@ -148,7 +155,7 @@ NB_MODULE(_native, m) {
                                              scores.data() + q * all.count + some);
                     }
                 }
-            });
+            }, grain_of(matrix));
         },
         "data"_a.noconvert(), "element"_a, "metric"_a, "queries"_a.noconvert(), "arms"_a.noconvert(),
         "team"_a, "scores"_a.noconvert(),
@@ -165,7 +172,7 @@ NB_MODULE(_native, m) {
                 kernels().scan_rows(matrix, middle.data(), unit.data(),
                                     {all.ids + begin, end - begin}, reach.data() + begin,
                                     squares.data() + begin);
-            });
+            }, grain_of(matrix));
         },
         "data"_a.noconvert(), "element"_a, "middle"_a.noconvert(), "unit"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
         "reach"_a.noconvert(), "squares"_a.noconvert(),

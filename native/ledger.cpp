@@ -178,7 +178,8 @@ class Largest {
 struct Ledger::Portion {
     std::int64_t start, stop;
     std::int64_t arms_at_once;
-    std::int64_t cost;  // of one arm, in numbers
+    std::int64_t grain;  // arms that one thread takes at least
+    std::int64_t cost;   // of one arm, in numbers
     std::vector<Batch> batches;
 
     // Between the rows of a table of sums: not a power of two, which would crowd them into a few places of
@@ -413,7 +414,7 @@ Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, c
         };
         earlier(met.broken, mine.broken);
         earlier(met.outside, mine.outside);
-    });
+    }, portion.grain);
     return met;
 }
 
@@ -421,7 +422,7 @@ Met Ledger::read(Team& team, const Dense& dense, const Order& order, const std::
                  std::int64_t count, std::int64_t start, std::int64_t stop) {
     const bool by_column = std::abs(dense.matrix.row_stride) < std::abs(dense.matrix.column_stride);
     const Portion portion{start, stop, by_column ? arms_by_column : arms_by_row,
-                          (stop - start) * dense.blocks.size,
+                          by_column ? 2 * arms_by_column : arms_by_row, (stop - start) * dense.blocks.size,
                           batches(order, start, stop, by_column ? steps_by_column : steps_by_row)};
     return bet(team, positions, count, portion,
                [&](std::int64_t first, std::int64_t arms, const Batch& batch, double* sums,
@@ -453,7 +454,7 @@ Met Ledger::read(Team& team, const Dense& dense, const Order& order, const std::
 
 Met Ledger::add(Team& team, const double* sums, const std::int64_t* positions, std::int64_t count,
                 std::int64_t start, std::int64_t stop) {
-    Portion portion{start, stop, Tile::arms, stop - start, {{start, stop - start, {}, {}}}};
+    Portion portion{start, stop, Tile::arms, Tile::arms, stop - start, {{start, stop - start, {}, {}}}};
     portion.batches.front().row_of.resize(static_cast<std::size_t>(stop - start));
     std::iota(portion.batches.front().row_of.begin(), portion.batches.front().row_of.end(), 0);
     return bet(team, positions, count, portion,

@@ -1,20 +1,20 @@
 #include "team.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <system_error>
 
 namespace sureshot {
 namespace {
 
-// Below this many numbers a part costs more than it saves: a thread must be started for it, or only
-// told.
-constexpr std::int64_t numbers_for_a_start = std::int64_t{1} << 16;
-constexpr std::int64_t numbers_for_a_part = std::int64_t{1} << 14;
+// Below this many numbers a job is not worth telling anybody, or not worth starting a thread for.
+constexpr std::int64_t numbers_for_a_start = std::int64_t{1} << 17;
+constexpr std::int64_t numbers_for_a_piece = std::int64_t{1} << 13;
 
-// Between two jobs of one round lies a little Python: a thread that slept would have to be woken by
-// the system each time, which costs as much as a start.
-constexpr std::chrono::microseconds patience{1000};
+// Pieces for each thread: one that comes late, or is slower, takes fewer.
+constexpr std::int64_t pieces_each = 8;
+
+// Between two jobs of a search lies a little Python.
+constexpr std::chrono::microseconds patience{3000};
 
 void pause() {
 #if defined(__x86_64__)
@@ -24,18 +24,13 @@ void pause() {
 #endif
 }
 
-// Returns as soon as the value is not `old`: spins for a while, then sleeps.
-int wait_while(const std::atomic<int>& value, int old) noexcept {
-    const auto start = std::chrono::steady_clock::now();
-    do {
-        for (int spin = 0; spin < 32; ++spin) {
-            const int now = value.load(std::memory_order_acquire);
-            if (now != old) return now;
-            pause();
-        }
-    } while (std::chrono::steady_clock::now() - start < patience);
-    value.wait(old, std::memory_order_acquire);
-    return value.load(std::memory_order_acquire);
+// Whoever is waited for may be waiting for this very processor.
+void rest(int spins) {
+    if (spins % 64 == 63) {
+        std::this_thread::yield();
+    } else {
+        pause();
+    }
 }
 
 }  // namespace
@@ -43,53 +38,68 @@ int wait_while(const std::atomic<int>& value, int old) noexcept {
 Team::Team(int threads) : threads_(std::max(threads, 1)) {}
 
 Team::~Team() {
-    hand_out({}, members() - 1);
-    for (auto& worker : workers_) worker->thread.join();
+    open_.store(over);
+    open_.notify_all();
+    for (auto& worker : workers_) worker.join();
 }
 
-std::int64_t Team::ready_parts(std::int64_t count, std::int64_t cost) {
-    const std::int64_t numbers = count * std::max<std::int64_t>(cost, 1);
-    const std::int64_t most = std::min(threads_, std::max<std::int64_t>(count, 1));
-    start(std::min(most, numbers / numbers_for_a_start));
-    return std::clamp<std::int64_t>(numbers / numbers_for_a_part, 1, std::min(most, members()));
-}
-
-void Team::start(std::int64_t wanted) {
-    while (members() < wanted) {
-        Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
+void Team::start() {
+    while (static_cast<std::int64_t>(workers_.size()) + 1 < threads_) {
         try {
-            worker.thread = std::thread([this, &worker, part = members() - 1] { serve(worker, part); });
+            workers_.emplace_back([this] { serve(); });
         } catch (const std::system_error&) {
-            workers_.pop_back();  // The system has no more threads to give: those we have do the work.
-            return;
+            threads_ = static_cast<std::int64_t>(workers_.size()) + 1;  // The system has no more to give.
         }
     }
 }
 
-void Team::hand_out(const Job& job, std::int64_t workers) noexcept {
+std::int64_t Team::worthwhile_pieces(std::int64_t count, std::int64_t cost, std::int64_t grain) {
+    const std::int64_t numbers = count * std::max<std::int64_t>(cost, 1);
+    if (threads_ > 1 && workers_.empty() && numbers >= numbers_for_a_start) start();
+    if (workers_.empty()) return 1;
+    const std::int64_t wanted = std::clamp(count / grain, threads_, pieces_each * threads_);
+    return std::min({wanted, count, numbers / numbers_for_a_piece});
+}
+
+void Team::run_pieces(const Job& job) noexcept {
     job_ = job;
-    for (std::int64_t w = 0; w < workers; ++w) {
-        std::atomic<int>& jobs = workers_[static_cast<std::size_t>(w)]->jobs;
-        jobs.fetch_add(1, std::memory_order_release);
-        jobs.notify_one();
+    next_.store(0, std::memory_order_relaxed);
+    jobs_ = jobs_ % 1000000 + 1;
+    open_.store(jobs_);
+    open_.notify_all();
+    take_pieces();
+    open_.store(closed);
+    // A worker that comes from now on sees that the job is closed; one that came before is waited for.
+    for (int spins = 0; inside_.load() != 0; ++spins) rest(spins);
+}
+
+void Team::take_pieces() noexcept {
+    const Job job = job_;
+    for (;;) {
+        const std::int64_t piece = next_.fetch_add(1, std::memory_order_relaxed);
+        if (piece >= job.pieces) return;
+        job.work(job.context, job.count * piece / job.pieces, job.count * (piece + 1) / job.pieces);
     }
 }
 
-void Team::run_parts(const Job& job) noexcept {
-    int left = static_cast<int>(job.parts - 1);
-    unfinished_.store(left, std::memory_order_relaxed);
-    hand_out(job, job.parts - 1);
-    job.do_part(0);
-    while (left > 0) left = wait_while(unfinished_, left);
-}
-
-void Team::serve(const Worker& worker, std::int64_t part) noexcept {
-    int done = 0;
-    for (;;) {
-        done = wait_while(worker.jobs, done);
-        if (job_.work == nullptr) return;
-        job_.do_part(part);
-        if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
+void Team::serve() noexcept {
+    int done = closed;
+    auto since = std::chrono::steady_clock::now();
+    for (int spins = 0;; ++spins) {
+        const int job = open_.load();
+        if (job == over) return;
+        if (job != closed && job != done) {
+            inside_.fetch_add(1);
+            if (open_.load() == job) take_pieces();
+            inside_.fetch_sub(1);
+            done = job;
+            since = std::chrono::steady_clock::now();
+        } else if (spins % 64 == 0 && std::chrono::steady_clock::now() - since > patience) {
+            open_.wait(job);
+            since = std::chrono::steady_clock::now();
+        } else {
+            rest(spins);
+        }
     }
 }
 

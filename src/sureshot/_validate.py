@@ -117,6 +117,8 @@ def top_k_request(
         raise ValueError(f"k must be at most the number of selected arms, {len(arms)}, got {k}")
     threads = _threads(threads)
     team = Team(threads)
+    if data.nbytes >= LARGE_ARRAY:
+        team.start()  # They take their time to wake up: meanwhile the problem is set up.
     known = known_bounds(bounds, data, arms, team)
     if method == "bounded-me" and known.low is None and known.reach is None:
         message = (

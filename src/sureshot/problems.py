@@ -25,9 +25,7 @@ NORM_SHARE_OF_BLOCKS = 0.5
 BLOCK = 16  # coordinates from which on it is called a block here
 
 
-def top_k_problem(
-    request: TopKRequest, query: Floats, norms: Floats | None, team: Team
-) -> Problem:
+def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None, team: Team) -> Problem:
     """Return the problem of one query of `top_k`; `norms` of the searched rows for cosines."""
     source = select.dense_source(request, query, team)
     scale = np.ones(len(request.arms))
@@ -86,9 +84,7 @@ def _deadline(seconds: float | None) -> float | None:
     return None if seconds is None else time.perf_counter() + seconds
 
 
-def _known(
-    request: TopKRequest, query: Floats, norms: Floats | None
-) -> tuple[Intervals, str]:
+def _known(request: TopKRequest, query: Floats, norms: Floats | None) -> tuple[Intervals, str]:
     """Return the best intervals that the bounds allow, and what they rest on."""
     bounds, blocks, n_arms = request.bounds, request.blocks, len(request.arms)
     if request.metric in ("sqeuclidean", "l1"):
@@ -119,7 +115,9 @@ def _known(
         by_norm = intervals.from_norms(query, square_norms * (1 + 1e-9), blocks)
 
     words = f"unconditional as long as {bounds.words}"
-    if by_norm is not None and (by_value is None or _norms_are_better(by_value, by_norm, blocks.size)):
+    if by_norm is not None and (
+        by_value is None or _norms_are_better(by_value, by_norm, blocks.size)
+    ):
         return by_norm, words if norms is None else "unconditional: the norms were computed"
     if by_value is not None:
         return by_value, words

@@ -38,7 +38,9 @@ def run_batch(
         return start(query, team)
 
     if method == "bounded-me":
-        return [run(problem, method, seed, tally) for problem, tally in map(with_team, range(queries))]
+        return [
+            run(problem, method, seed, tally) for problem, tally in map(with_team, range(queries))
+        ]
 
     def race(query: int, its_team: Team) -> Outcome:
         problem, tally = start(query, its_team)

@@ -19,6 +19,9 @@ CACHE_LINE = 64  # bytes
 ROUND = 120_000.0
 # To place a bet, and to replay it a few times.
 BET = 1.5
+# To come back to an arm: its row must be found in memory again, and its bets.
+VISIT_OF_ROW = 100.0
+VISIT_OF_COLUMN = 25.0
 # To draw a block.
 DRAW = 50.0
 # A cache line that nobody expected, and one that follows the last.
@@ -34,6 +37,7 @@ LEDGER_BYTES_OF_ARM = 512
 class Costs:
     """What a search must know of the time that it takes."""
 
+    visit: float  # of an active arm, before anything is read of it
     step: float  # a block of an active arm, read and bet on
     lone_step: float  # the same if few arms are active
     draw: float  # a block of the order
@@ -45,7 +49,14 @@ class Costs:
 
 # Each pull costs the same, and so much that nothing else counts.
 PULLS = Costs(
-    step=1.0, lone_step=1.0, draw=0.0, row=1.0, rest=1.0, round=0.0, ledger_bytes=LEDGER_BYTES
+    visit=0.0,
+    step=1.0,
+    lone_step=1.0,
+    draw=0.0,
+    row=1.0,
+    rest=1.0,
+    round=0.0,
+    ledger_bytes=LEDGER_BYTES,
 )
 
 
@@ -60,6 +71,7 @@ def of(problem: Problem) -> Costs:
         # A column lies together, and so does the next value of all rows, but not of one row.
         lines_of_all = source.blocks.size * source.bytes_per_number / CACHE_LINE
         return Costs(
+            visit=VISIT_OF_COLUMN,
             step=BET + NEXT_LINE * lines_of_all,
             lone_step=BET + SCATTERED_LINE * source.blocks.size,
             draw=DRAW,
@@ -69,6 +81,7 @@ def of(problem: Problem) -> Costs:
             ledger_bytes=ledger_bytes,
         )
     return Costs(
+        visit=VISIT_OF_ROW,
         step=BET + SCATTERED_LINE * lines,
         lone_step=BET + SCATTERED_LINE * lines,
         draw=DRAW,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # Numbers between two reports of progress: a few tens of milliseconds at memory speed.
 NUMBERS_PER_ROUND = 1 << 27
 
+FEWEST_ARMS_BY_COLUMN = 1 << 15
+
 CERTIFICATE = Certificate(
     epsilon=0.0,
     delta=0.0,
@@ -44,6 +46,8 @@ def search_together(
         return []
     arms, source = problems[0].arms, problems[0].source
     arms_per_round = max(1, NUMBERS_PER_ROUND // (source.n_coordinates * len(problems)))
+    if source.coordinate_major:  # where few arms are no long pieces of columns
+        arms_per_round = max(arms_per_round, FEWEST_ARMS_BY_COLUMN)
     scores = np.empty((len(problems), len(arms)))
     for start in range(0, len(arms), arms_per_round):
         stop = min(start + arms_per_round, len(arms))
@@ -57,4 +61,6 @@ def search_together(
                 threshold = float(np.partition(own[:stop], stop - problem.k)[stop - problem.k])
             tally.end_round(len(arms) - stop, source.n_coordinates, threshold)
     best = [largest(own, problem.k) for problem, own in zip(problems, scores, strict=True)]
-    return [Answer(k_best, own[k_best], CERTIFICATE) for k_best, own in zip(best, scores, strict=True)]
+    return [
+        Answer(k_best, own[k_best], CERTIFICATE) for k_best, own in zip(best, scores, strict=True)
+    ]

@@ -30,7 +30,7 @@ class Policy:
     largest_growth: float = 2.0  # of rounds that are made longer because little is read in them
     caution: float = 0.5  # standard errors taken off an estimate before it makes a guess
     patience: float = 3.0  # how much likelier than not an evaluation must be needed
-    hopeless_after: float = 0.1  # spent, of what reading everything costs, before giving up
+    hopeless_after: float = 0.07  # spent, of what reading everything costs, before giving up
     fewest_steps: int = 32  # before the outlook is worth anything
     few_arms: int = 1000  # for which it is asked in every round
 
@@ -40,15 +40,17 @@ DEFAULT = Policy()
 
 def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int) -> int:
     """Return up to which step the next round reads that many arms."""
-    if front < policy.first_front:
-        wanted = policy.first_front
+    # To come back to an arm costs something, and so does a round: both are worth some steps.
+    worth_a_visit = math.ceil(costs.visit / costs.step)
+    if front == 0:
+        wanted = max(policy.first_front, worth_a_visit)
     elif front < policy.second_front:
-        wanted = policy.second_front
+        wanted = max(policy.second_front, front + worth_a_visit)
     else:
-        wanted = math.ceil(front * policy.growth)
-        # Few arms are read further at once: a round costs something even if it reads next to nothing.
-        worth_a_round = front + math.ceil(costs.round / (costs.step * max(arms, 1)))
-        wanted = max(wanted, min(worth_a_round, math.ceil(front * policy.largest_growth)))
+        worth_a_round = math.ceil(costs.round / (costs.step * max(arms, 1)))
+        longest = math.ceil(front * (policy.largest_growth - 1))
+        growth = math.ceil(front * (policy.growth - 1))
+        wanted = front + max(growth, worth_a_visit, min(worth_a_round, longest))
     return min(wanted, length)
 
 
@@ -98,7 +100,9 @@ def may_be_hopeless(
     if front < policy.fewest_steps:
         return False
     allowed = policy.hopeless_after * costs.rest * length
-    return costs.step * next_front > allowed or ledger_bytes * next_front > costs.ledger_bytes * front
+    return (
+        costs.step * next_front > allowed or ledger_bytes * next_front > costs.ledger_bytes * front
+    )
 
 
 def finishing_pays(

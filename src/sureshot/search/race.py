@@ -257,7 +257,11 @@ class Race:
                 self.costs.row * (self.order.length - self.front),
                 self.costs.step * survey.others * ahead + self.costs.round,
             )
-            if not pays and survey.others <= self.rules.few_arms and self._evaluating_all_pays(survey):
+            if (
+                not pays
+                and survey.others <= self.rules.few_arms
+                and self._evaluating_all_pays(survey)
+            ):
                 chosen = ledger.arms_with(ACTIVE)
             elif not pays:
                 return
@@ -266,9 +270,7 @@ class Race:
 
     def _evaluating_all_pays(self, survey: _native.Survey) -> bool:
         theta = self.guess + self.problem.epsilon
-        needed, longest, _ = self.ledger.outlook(
-            self.order.length, theta, self.log_level, survey
-        )
+        needed, longest, _ = self.ledger.outlook(self.order.length, theta, self.log_level, survey)
         return policy.evaluating_all_pays(
             self.costs, survey.others * self.order.length, needed, longest
         )
