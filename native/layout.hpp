@@ -36,7 +36,7 @@ constexpr std::int64_t columns_together = 8 * lanes;
 // enough arms for a piece of a column to be worth fetching, few enough for their lanes, 64 KB, to stay
 // in the second-level cache and on the smallest stacks.
 constexpr std::int64_t columns_per_lane = 16;
-constexpr std::int64_t arms_per_tile = 1024;
+constexpr std::int64_t arms_per_tile = 5120;
 
 inline bool coordinate_major(const Matrix& matrix) {
     const std::int64_t rows = matrix.row_stride, columns = matrix.column_stride;

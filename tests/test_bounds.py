@@ -61,11 +61,12 @@ def test_every_kind_of_bounds_is_unconditional_and_right(
     scanned = data.size if kind == "scan inside" else 0
     read = (found.work.numbers_read - scanned) / (150 * 6000)
     # Limits for all rows are loose, and rows this short are then soon read whole.
-    if kind in ("scalars", "one end per row", "largest norm") and found.certificate.exact:
+    if found.certificate.exact:
+        assert kind not in ("scan", "scan inside", "norms") or order == "F"
         assert read < 1.3
     else:
         assert found.certificate.assumption.startswith("unconditional as long as")
-        assert read < 0.9
+        assert read < 0.98
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "bool"])

@@ -44,9 +44,12 @@ def test_threads_start_when_they_are_worth_it_and_end_with_their_team() -> None:
     scores(60, team)
     assert threads() == before
     scores(130, team)
-    assert threads() == before + 1
-    scores(300, team)
     assert threads() == before + 2
+    del team
+    assert threads() == before
+    team = Team(2)
+    team.start()
+    assert threads() == before + 1
     del team
     assert threads() == before
 

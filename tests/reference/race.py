@@ -292,9 +292,9 @@ class Race:
         ahead = self._next_front(len(self.problem.arms))
         length = self.order.length
         hopeless = policy.may_be_hopeless(self.rules, self.costs, self.front, ahead, length, 0)
-        everything = float(len(left) * length)
+        all_blocks = float(len(self.problem.arms) * length)
         if hopeless and policy.finishing_pays(
-            self.costs, sampling, float(unread.sum()), everything, 0
+            self.costs, sampling, float(unread.sum()), float(len(left) * length), all_blocks, 0
         ):
             self._evaluate(left)
 

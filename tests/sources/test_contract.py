@@ -42,7 +42,9 @@ def source_of(
         return FunctionSource(
             lambda arms, js: table[np.ix_(arms, js)], n_arms, size, low=-1e18, high=1e18
         )
-    return DenseSource(LAYOUTS[kind](data, folder), query, reward, Blocks(data.shape[1], block), Team(threads))
+    return DenseSource(
+        LAYOUTS[kind](data, folder), query, reward, Blocks(data.shape[1], block), Team(threads)
+    )
 
 
 def table_of_blocks(table: Floats, block: int) -> Floats:

@@ -18,10 +18,10 @@ CACHE_LINE = 64  # bytes
 # A round of a search, besides what it reads.
 ROUND = 120_000.0
 # To place a bet, and to replay it a few times.
-BET = 1.5
+BET = 4.0
 # To come back to an arm: its row must be found in memory again, and its bets.
-VISIT_OF_ROW = 100.0
-VISIT_OF_COLUMN = 25.0
+VISIT_OF_ROW = 200.0
+VISIT_OF_COLUMN = 60.0
 # To draw a block.
 DRAW = 50.0
 # A cache line that nobody expected, and one that follows the last.

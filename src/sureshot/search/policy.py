@@ -32,7 +32,6 @@ class Policy:
     patience: float = 3.0  # how much likelier than not an evaluation must be needed
     hopeless_after: float = 0.07  # spent, of what reading everything costs, before giving up
     fewest_steps: int = 32  # before the outlook is worth anything
-    few_arms: int = 1000  # for which it is asked in every round
 
 
 DEFAULT = Policy()
@@ -42,8 +41,9 @@ def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int)
     """Return up to which step the next round reads that many arms."""
     # To come back to an arm costs something, and so does a round: both are worth some steps.
     worth_a_visit = math.ceil(costs.visit / costs.step)
-    if front == 0:
-        wanted = max(policy.first_front, worth_a_visit)
+    if front < policy.first_front:
+        # Without a guess there are no bets, and many arms may need no more than a first look.
+        wanted = policy.first_front
     elif front < policy.second_front:
         wanted = max(policy.second_front, front + worth_a_visit)
     else:
@@ -106,18 +106,20 @@ def may_be_hopeless(
 
 
 def finishing_pays(
-    costs: Costs, needed: float, unread: float, everything: float, ledger_bytes: int
+    costs: Costs, needed: float, unread: float, blocks: float, all_blocks: float, ledger_bytes: int
 ) -> bool:
     """Return whether to read all undecided arms to the end instead of sampling on.
 
     `needed` is how many steps they are predicted to need together, `unread` how many they have not
-    read, `everything` how many they have in all.
+    read, `blocks` how many they have, `all_blocks` how many all arms have.
     """
-    memory = ledger_bytes + BYTES_OF_BET * needed
+    # Memory is only thought of when half of it is taken: the first predictions are rough.
+    too_much = 2 * ledger_bytes > costs.ledger_bytes
+    too_much = too_much and ledger_bytes + BYTES_OF_BET * needed > 1.3 * costs.ledger_bytes
     # What was sampled of a row is read again if it is read whole: to sample everything costs no more
     # only where nothing but the pulls costs.
     return (
-        costs.step * needed > costs.rest * everything
+        costs.step * needed > min(costs.row * blocks, costs.rest * all_blocks)
         or needed >= unread
-        or memory > 1.3 * costs.ledger_bytes
+        or too_much
     )

@@ -240,7 +240,7 @@ class Race:
 
     def evaluate_candidates(self) -> None:
         """Evaluate the active arms that seem to belong to the top k, if that pays."""
-        survey, ledger = self.survey, self.ledger
+        survey, ledger, problem_k = self.survey, self.ledger, self.problem.k
         if survey is None:
             return
         chosen = survey.candidates
@@ -257,11 +257,7 @@ class Race:
                 self.costs.row * (self.order.length - self.front),
                 self.costs.step * survey.others * ahead + self.costs.round,
             )
-            if (
-                not pays
-                and survey.others <= self.rules.few_arms
-                and self._evaluating_all_pays(survey)
-            ):
+            if not pays and survey.others <= problem_k and self._evaluating_all_pays(survey):
                 chosen = ledger.arms_with(ACTIVE)
             elif not pays:
                 return
@@ -283,7 +279,7 @@ class Race:
     def hopeless_arms(self) -> Ints:
         """Return the undecided arms if to read them to the end is cheaper than to sample on."""
         nothing = np.empty(0, dtype=np.int64)
-        if self.threshold == -math.inf or not policy.may_be_hopeless(
+        if not policy.may_be_hopeless(
             self.rules,
             self.costs,
             self.front,
@@ -291,6 +287,13 @@ class Race:
             self.order.length,
             self.ledger.bytes,
         ):
+            return nothing
+        if self.threshold == -math.inf and self.survey is not None:
+            # Estimates of many arms promise too much: only an exact threshold tells what it takes.
+            candidates = self.survey.candidates
+            if self._affords(candidates):
+                self.evaluate(candidates)
+        if self.threshold == -math.inf:
             return nothing
         if not self._finishing_pays():
             return nothing
@@ -302,8 +305,15 @@ class Race:
     def _finishing_pays(self) -> bool:
         theta = self.threshold + self.problem.epsilon
         needed, _, unread = self.ledger.outlook(self.order.length, theta, self.log_level)
-        everything = float(len(self.undecided()) * self.order.length)
-        return policy.finishing_pays(self.costs, needed, unread, everything, self.ledger.bytes)
+        length = float(self.order.length)
+        return policy.finishing_pays(
+            self.costs,
+            needed,
+            unread,
+            length * len(self.undecided()),
+            length * len(self.problem.arms),
+            self.ledger.bytes,
+        )
 
     def forget_bets(self) -> None:
         """Free the memory of the bets: nothing is judged any more."""
