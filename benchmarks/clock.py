@@ -11,9 +11,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-# Seconds before every call: threads of the one before it wait for more work for a few milliseconds,
+# Seconds before every call: threads of the one before it wait for more work for a tenth of a second,
 # busily, and would take a core from the next.
-REST = 0.02
+REST = 0.15
 # A rival that has taken this many seconds is left out from then on, but not before so many calls.
 PATIENCE = 10.0
 FEWEST = 3

@@ -29,7 +29,7 @@ SCATTERED_LINE = 3.5
 NEXT_LINE = 2.0
 
 # Bytes that the bets of a search may take, or this many for each arm if that is more.
-LEDGER_BYTES = 48 << 20
+LEDGER_BYTES = 40 << 20
 LEDGER_BYTES_OF_ARM = 512
 
 
