@@ -1,0 +1,92 @@
+"""Several queries in one call: the same answers as one by one."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pytest
+
+import sureshot
+from sureshot.search import batch
+
+if TYPE_CHECKING:
+    from sureshot import RoundInfo
+    from sureshot._types import Array
+
+BOUNDS: tuple[Any, ...] = ("scan", None)
+
+
+def clear_and_hopeless(rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return rows with a few patterns, and queries of which some find them and some find nothing."""
+    patterns = rng.standard_normal((6, 4096))
+    data = rng.standard_normal((400, 6)) @ patterns + 0.3 * rng.standard_normal((400, 4096))
+    queries = rng.standard_normal((7, 6)) @ patterns
+    # Orthogonal to all patterns, so that only noise is left.
+    basis = np.linalg.qr(patterns.T)[0]
+    noise = rng.standard_normal((4, 4096))
+    queries[[1, 2, 5, 6]] = noise - noise @ basis @ basis.T
+    return data.astype(np.float32), queries
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("method", ["betting", "exact"])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_batch_answers_as_its_queries_do_alone(
+    order: Literal["C", "F"], method: str, threads: int
+) -> None:
+    data, queries = clear_and_hopeless(np.random.default_rng(0))
+    data = np.asarray(data, order=order)
+    bounds = sureshot.scan(data)
+    together = sureshot.top_k(
+        data, queries, 5, bounds=bounds, method=method, rng=1, threads=threads
+    )
+    for query, found in zip(queries, together.queries, strict=True):
+        alone = sureshot.top_k(data, query, 5, bounds=bounds, method=method, rng=1, threads=threads)
+        np.testing.assert_array_equal(found.indices, alone.indices)
+        np.testing.assert_array_equal(found.scores, alone.scores)
+        assert found.certificate == alone.certificate
+        assert found.work.numbers_read == alone.work.numbers_read
+        assert found.work.exact_scores == alone.work.exact_scores
+        assert [info.active for info in found.rounds] == [info.active for info in alone.rounds]
+    hopeless = sum(one.work.exact_scores > 300 for one in together.queries)
+    assert method == "exact" or 2 <= hopeless < 7
+
+
+def test_more_queries_than_are_searched_at_once() -> None:
+    rng = np.random.default_rng(2)
+    data = rng.standard_normal((50, 300))
+    queries = rng.standard_normal((2 * batch.AT_ONCE + 3, 300))
+    found = sureshot.top_k(data, queries, 3)
+    expected = np.argsort(-(queries @ data.T), axis=1)[:, :3]
+    np.testing.assert_array_equal(found.indices, expected)
+
+
+def test_a_query_of_zeros_among_others() -> None:
+    data, queries = clear_and_hopeless(np.random.default_rng(3))
+    queries[3] = 0
+    found = sureshot.top_k(data, queries, 2, bounds=(-30, 30), rng=0)
+    assert found.indices[3].tolist() == [0, 1]
+    assert found.scores[3].tolist() == [0, 0]
+
+
+def test_progress_is_told_in_the_callers_thread_in_order() -> None:
+    data, queries = clear_and_hopeless(np.random.default_rng(4))
+    told: list[tuple[int, int]] = []
+
+    def listen(info: RoundInfo) -> None:
+        assert threading.current_thread() is threading.main_thread()
+        told.append((info.query, info.round))
+
+    sureshot.top_k(data, queries, 5, bounds="scan", progress=listen, rng=0)
+    assert {query for query, _ in told} == set(range(7))
+    for query in range(7):
+        rounds = [number for which, number in told if which == query]
+        assert rounds == list(range(1, len(rounds) + 1))
+
+
+def test_an_error_in_one_query_is_raised() -> None:
+    data, queries = clear_and_hopeless(np.random.default_rng(5))
+    with pytest.raises(sureshot.BoundsError, match="outside"):
+        sureshot.top_k(data, queries, 5, bounds=(-0.5, 0.5), rng=0)
