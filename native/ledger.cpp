@@ -33,6 +33,9 @@ constexpr double float_rounding = 0x1p-21;
 // An arm is judged again when its wealth is foretold to have this share of the logarithm that it needs.
 constexpr double eagerness = 0.85;
 
+// Bets on so many steps tell how wealth will grow.
+constexpr std::int64_t telling_steps = 48;
+
 // Arms and steps whose sums are read before they are bet on. Row by row: enough for memory to get into its
 // stride. Column by column: long pieces of each column. Either table stays in the second-level cache.
 constexpr std::int64_t arms_by_row = 4 * Tile::arms, steps_by_row = 256;
@@ -540,8 +543,8 @@ Outlook Ledger::outlook(std::int64_t length, double theta, double log_level,
         const double z = (theta - estimates[at]) / errors[at];
         const double square = z > 0.0 ? z * z / count : 0.0;
         double total = 2.0 * log_level * (1.0 + square) / square;
-        // Limits that are far from the data slow the wealth down: then its past says more.
-        if (judged_[at] > 0) {
+        // Limits that are far from the data slow the wealth down: then its past, if it has one, says more.
+        if (judged_[at] >= telling_steps) {
             const double grown = std::max(wealth_[at], 1e-3) * std::log(2.0);
             total = std::max(total, log_level / grown * static_cast<double>(judged_[at]));
         }
