@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot import _validate
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -42,8 +44,8 @@ def measure(data: NDArray[Any], threads: int) -> float:
 def lines_per_block(address: int, stride: int) -> float:
     """Return how many lines a block of one line's length touches on average.
 
-    One if `address`, where the first row begins, and the `stride` from row to row are multiples of a
-    line, two if they are not: numpy's large arrays begin 16 bytes after the beginning of a page.
+    One if `address`, where the blocks of the first row begin, and the `stride` from row to row are
+    multiples of a line, two if they are not.
 
     Examples
     --------
@@ -65,6 +67,8 @@ def bytes_read(work: Work, data: NDArray[Any]) -> float:
     in_blocks = work.numbers_read - whole
     lines = 1.0
     if data.flags.c_contiguous:
-        lines = lines_per_block(data.ctypes.data, data.strides[0])
+        size = LINE // data.itemsize
+        shift = _validate._shift(data, size)
+        lines = lines_per_block(data.ctypes.data - shift * data.itemsize, data.strides[0])
     numbers = whole + lines * in_blocks
     return float(data.itemsize * min(numbers, max(work.numbers_read, data.size)))
