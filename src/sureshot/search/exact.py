@@ -45,7 +45,7 @@ def search_together(
     if not problems:
         return []
     arms, source = problems[0].arms, problems[0].source
-    arms_per_round = max(1, NUMBERS_PER_ROUND // (source.n_coordinates * len(problems)))
+    arms_per_round = max(1, NUMBERS_PER_ROUND // source.n_coordinates)
     if source.coordinate_major:  # where few arms are no long pieces of columns
         arms_per_round = max(arms_per_round, FEWEST_ARMS_BY_COLUMN)
     scores = np.empty((len(problems), len(arms)))
