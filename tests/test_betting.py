@@ -250,6 +250,15 @@ def test_a_budget_is_kept_on_hopeless_data() -> None:
         assert found.work.numbers_read <= 0.1 * 400 * width + 3 * width
 
 
+@pytest.mark.parametrize("budget", [0.05, 0.12, 0.3, 0.6])
+def test_whole_rows_count_against_the_budget(budget: float) -> None:
+    """An evaluation reads what was sampled once more, and that must be affordable, too."""
+    data, query = low_rank(np.random.default_rng(17), 200, 4096)
+    for seed in range(5):
+        found = sureshot.top_k(data, query, 3, bounds=(-30, 30), budget=budget, rng=seed)
+        assert found.work.numbers_read <= budget * data.size + 3 * 4096
+
+
 def test_stakes_wait_for_the_limit_also_under_a_budget() -> None:
     rng = np.random.default_rng(14)
     data, query = low_rank(rng, 100, 4096)

@@ -305,3 +305,29 @@ def test_planted_a_threshold_that_is_too_high(name: str) -> None:
     wins, arms = boundary_wins(POPULATIONS[name], 100.0, 40.0, 0.05)
     with pytest.raises(AssertionError, match=r"promised 0\.05"):
         assert_at_most(wins, arms, 0.05)
+
+
+@pytest.mark.parametrize("limit", [1.0, 0.7310585786, 1.9999])
+def test_an_arm_at_its_limit_is_never_certainly_below(limit: float) -> None:
+    """The room is kept short: rounded down it would drop an arm whose every reward is the largest."""
+    steps = 100
+    order = _native.Order(np.ones(steps), 0)
+    order.draw(60)
+    ledger = _native.Ledger(
+        np.ones(1),
+        np.full(1, limit),
+        None,
+        centres=0.0,
+        absolute_centres=0.0,
+        weights=float(steps),
+        floor=0.0,
+        estimated=False,
+        two_sided=True,
+        both_signs=False,
+    )
+    ledger.record(order, np.zeros(steps), np.ones(steps), 0, 60, 0.37 * steps, stakes=True)
+    team, arm = _native.Team(1), np.zeros(1, np.int64)
+    ledger.add(team, np.full((60, 1), limit), arm, 0, 60)
+    assert ledger.judge(team, arm, limit * steps, 1e-6, DROPPED) == 0
+    # Beyond it, by more than the room is rounded, it is certain at once.
+    assert ledger.judge(team, arm, 1.02 * limit * steps, 1e6, DROPPED) == 1

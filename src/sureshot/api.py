@@ -73,7 +73,7 @@ def top_k(
         ``"unit"``: no row has a norm above 1. `Bounds`: any of these, or larger norms. ``scan(data)``
         or ``"scan"``: limits found by reading the data once. None: the limits of an integer type;
         for distances nothing is needed; inner products of floats get a guarantee under a condition
-        that the certificate states. Data met outside its bounds raises `BoundsError`. On float data
+        that the certificate states. Data sampled outside its bounds raises `BoundsError`. On float data
         a limit means the nearest number of the data's type.
     method
         ``"betting"`` reads what it needs, ``"bounded-me"`` is the paper's BoundedME and reads a

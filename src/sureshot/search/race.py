@@ -272,9 +272,11 @@ class Race:
         )
 
     def _affords(self, positions: Ints) -> bool:
-        """Return whether the budget allows to read these arms to the end."""
-        unread = int((self.order.length - self.ledger.steps[positions]).sum())
-        return unread * self.problem.source.blocks.size <= self._affordable_numbers()
+        """Return whether the budget allows to evaluate these arms."""
+        steps = len(positions) * self.order.length
+        if not self.problem.cheap_pulls:  # what was pulled before is not pulled again
+            steps -= int(self.ledger.steps[positions].sum())
+        return steps * self.problem.source.blocks.size <= self._affordable_numbers()
 
     def hopeless_arms(self) -> Ints:
         """Return the undecided arms if to read them to the end is cheaper than to sample on."""
