@@ -32,18 +32,19 @@ inline float rounded_up(double value) {
     return static_cast<float>(value + __builtin_fabs(value) * half_digit + smallest_float);
 }
 
-inline std::uint16_t short_nearest(float value) {
-    const auto bits = __builtin_bit_cast(std::uint32_t, value);
-    return static_cast<std::uint16_t>((bits + 0x8000u) >> 16);
+// The stake, to the nearest bfloat16, and the room, up to the next one, in one word.
+inline std::uint32_t packed(float stake, float room) {
+    const auto stake_bits = __builtin_bit_cast(std::uint32_t, stake);
+    const auto room_bits = __builtin_bit_cast(std::uint32_t, room);
+    const std::uint32_t positive = ~room_bits >> 31;
+    return ((stake_bits + 0x8000u) & 0xffff0000u) | ((room_bits + 0xffffu * positive) >> 16);
 }
-inline std::uint16_t short_up(float value) {
-    const auto bits = __builtin_bit_cast(std::uint32_t, value);
-    const std::uint32_t positive = ~bits >> 31;
-    return static_cast<std::uint16_t>((bits + 0xffffu * positive) >> 16);
+inline float stake_of(std::uint32_t terms) {
+    return __builtin_bit_cast(float, terms & 0xffff0000u);
 }
-inline float widened(std::uint16_t value) {
-    return __builtin_bit_cast(float, static_cast<std::uint32_t>(value) << 16);
-}
+inline float room_of(std::uint32_t terms) { return __builtin_bit_cast(float, terms << 16); }
+
+constexpr std::uint32_t no_bet = 0x7f80u;  // a stake of nothing, infinite room
 
 struct Raw {  // bets before they are made short
     double gap[Tile::arms], stake[Tile::arms], room[Tile::arms];
@@ -89,13 +90,12 @@ inline __attribute__((always_inline)) void place(const Now& now, const Tile& til
 }
 
 // One type at a time: loops that mix them do not become vectors.
-inline void shorten(const Raw& raw, float* gap, std::uint16_t* stake, std::uint16_t* room) {
-    float rounded[Tile::arms];
+inline void shorten(const Raw& raw, float* gap, std::uint32_t* terms) {
+    float stake[Tile::arms], room[Tile::arms];
     for (std::int64_t at = 0; at < Tile::arms; ++at) gap[at] = rounded_down(raw.gap[at]);
-    for (std::int64_t at = 0; at < Tile::arms; ++at) rounded[at] = static_cast<float>(raw.stake[at]);
-    for (std::int64_t at = 0; at < Tile::arms; ++at) stake[at] = short_nearest(rounded[at]);
-    for (std::int64_t at = 0; at < Tile::arms; ++at) rounded[at] = rounded_up(raw.room[at]);
-    for (std::int64_t at = 0; at < Tile::arms; ++at) room[at] = short_up(rounded[at]);
+    for (std::int64_t at = 0; at < Tile::arms; ++at) stake[at] = static_cast<float>(raw.stake[at]);
+    for (std::int64_t at = 0; at < Tile::arms; ++at) room[at] = rounded_up(raw.room[at]);
+    for (std::int64_t at = 0; at < Tile::arms; ++at) terms[at] = packed(stake[at], room[at]);
 }
 
 template <bool norms, bool with_floor, bool both_signs, bool two_sided>
@@ -138,10 +138,8 @@ void place_steps(const Step* steps, const Terms& terms, const double* const* sum
             tile.low[at] += (tile.high[at] - (high - part)) + (reward - part);
             tile.high[at] = high;
         }
-        shorten(raw, placed.gap[0][slot + s], placed.stake[0][slot + s], placed.room[0][slot + s]);
-        if constexpr (both_signs) {
-            shorten(other, placed.gap[1][slot + s], placed.stake[1][slot + s], placed.room[1][slot + s]);
-        }
+        shorten(raw, placed.gap[0][slot + s], placed.terms[0][slot + s]);
+        if constexpr (both_signs) shorten(other, placed.gap[1][slot + s], placed.terms[1][slot + s]);
     }
     tile.steps += count;
 }
@@ -158,29 +156,54 @@ auto choose_signs(const Terms& terms) {
                             : choose_sides<norms, with_floor, false>(terms.two_sided);
 }
 
-// The wealth of one arm, kept as a multiple of 2^-400 to the power of `below`: it may lose hundreds of
-// orders of magnitude and win them back.
-struct Wealth {
-    double value = 1.0;
-    int below = 0;
+// Words that change places together.
+constexpr std::int64_t together = 16;
+#if defined(__GNUC__) && !defined(__clang__)
+using Words [[gnu::vector_size(64)]] = std::uint32_t;
 
-    void multiply(double factor) {
-        value *= factor;
-        if (value < 0x1p-400) {
-            value *= 0x1p400;
-            ++below;
-        } else if (below > 0 && value > 1.0) {
-            value *= 0x1p-400;
-            --below;
+// In four steps, each of which halves the distance of what belongs together: row r and row r + 8 are
+// shuffled into each other, and become the rows 2r and 2r + 1.
+inline void turn(const std::uint32_t* from, std::uint32_t* const* to) {
+    constexpr Words low = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
+    constexpr Words high = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    Words rows[together], turned[together];
+    for (std::int64_t r = 0; r < together; ++r) __builtin_memcpy(&rows[r], from + r * Tile::arms, 64);
+    SURESHOT_UNROLLED
+    for (int step = 0; step < 4; ++step) {
+        SURESHOT_UNROLLED
+        for (std::int64_t r = 0; r < together / 2; ++r) {
+            turned[2 * r] = __builtin_shuffle(rows[r], rows[r + 8], low);
+            turned[2 * r + 1] = __builtin_shuffle(rows[r], rows[r + 8], high);
         }
+        SURESHOT_UNROLLED
+        for (std::int64_t r = 0; r < together; ++r) rows[r] = turned[r];
     }
+    for (std::int64_t r = 0; r < together; ++r) __builtin_memcpy(to[r], &rows[r], 64);
+}
+#else
+inline void turn(const std::uint32_t* from, std::uint32_t* const* to) {
+    for (std::int64_t column = 0; column < together; ++column) {
+        for (std::int64_t r = 0; r < together; ++r) to[column][r] = from[r * Tile::arms + column];
+    }
+}
+#endif
 
-    // The logarithm to the base 2, with straight lines between the powers of two.
-    double logarithm() const {
-        const auto bits = __builtin_bit_cast(std::int64_t, value);
-        return static_cast<double>(bits - 0x3ff0000000000000) * 0x1p-52 - 400.0 * below;
+inline void multiply(Wealth& wealth, double factor) {
+    wealth.value *= factor;
+    if (wealth.value < 0x1p-400) {
+        wealth.value *= 0x1p400;
+        ++wealth.below;
+    } else if (wealth.below > 0 && wealth.value > 1.0) {
+        wealth.value *= 0x1p-400;
+        --wealth.below;
     }
-};
+}
+
+// The logarithm to the base 2, with straight lines between the powers of two.
+inline double logarithm(const Wealth& wealth) {
+    const auto bits = __builtin_bit_cast(std::int64_t, wealth.value);
+    return static_cast<double>(bits - 0x3ff0000000000000) * 0x1p-52 - 400.0 * wealth.below;
+}
 
 // The product of the factors of a group, always in the same order.
 inline float product(const float* factor) {
@@ -204,21 +227,32 @@ void place_bets(const Step* steps, const Terms& terms, const double* const* sums
 
 void keep_bets(const Placed& placed, Group* const* groups, std::int64_t arms, std::int64_t signs,
                std::int64_t slot, std::int64_t count) noexcept {
-    for (std::int64_t arm = 0; arm < arms; ++arm) {
-        for (std::int64_t sign = 0; sign < signs; ++sign) {
+    for (std::int64_t sign = 0; sign < signs; ++sign) {
+        std::int64_t arm = 0;
+        if (count == steps_per_group) {
+            for (; arm + together <= arms; arm += together) {
+                std::uint32_t *gap[together], *terms[together];
+                for (std::int64_t at = 0; at < together; ++at) {
+                    Group& group = *groups[(arm + at) * signs + sign];
+                    gap[at] = reinterpret_cast<std::uint32_t*>(group.gap);
+                    terms[at] = group.terms;
+                }
+                turn(reinterpret_cast<const std::uint32_t*>(&placed.gap[sign][0][arm]), gap);
+                turn(&placed.terms[sign][0][arm], terms);
+            }
+        }
+        for (; arm < arms; ++arm) {
             Group& group = *groups[arm * signs + sign];
             if (slot == 0) {
                 // Places that are not filled yet hold bets of nothing.
                 for (std::int64_t s = count; s < steps_per_group; ++s) {
                     group.gap[s] = 0.0f;
-                    group.stake[s] = 0;
-                    group.room[s] = 0x7f80;  // infinite
+                    group.terms[s] = no_bet;
                 }
             }
             for (std::int64_t s = slot; s < slot + count; ++s) {
                 group.gap[s] = placed.gap[sign][s][arm];
-                group.stake[s] = placed.stake[sign][s][arm];
-                group.room[s] = placed.room[sign][s][arm];
+                group.terms[s] = placed.terms[sign][s][arm];
             }
         }
     }
@@ -235,11 +269,10 @@ void estimate(const Tile& tile, const Terms& terms, double left, double* sums, d
     }
 }
 
-double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count,
-                  const Replay& replay) noexcept {
+double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count, const Replay& replay,
+                  Wealth& wealth, std::uint32_t& last) noexcept {
     constexpr float most = 64.0f;  // of one factor: sixteen of them are still a float
     constexpr std::uint32_t within_slab = (1u << Chains::slab_bits) - 1;
-    Wealth wealth;
     const auto group_at = [&](std::uint32_t at) {
         return chains.slabs[at >> Chains::slab_bits] + (at & within_slab);
     };
@@ -249,7 +282,7 @@ double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count,
         at = g + 1 < count ? chains.next[at] : at;
         const Group* next = group_at(at);
         __builtin_prefetch(next);
-        __builtin_prefetch(next->stake);
+        __builtin_prefetch(next->terms);
         const float* offset = replay.offset + g * steps_per_group;
         const float* inverse_left = replay.inverse_left + g * steps_per_group;
         float factor[steps_per_group];
@@ -257,9 +290,9 @@ double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count,
         SURESHOT_ONE_VECTOR
         for (std::int64_t s = 0; s < steps_per_group; ++s) {
             const float d = offset[s] * replay.inverse_scale - inverse_left[s] * replay.guard;
-            const float room = widened(group->room[s]) - d;
+            const float room = room_of(group->terms[s]) - d;
             const float cap = static_cast<float>(largest_loss) / room;
-            const float stake = widened(group->stake[s]);
+            const float stake = stake_of(group->terms[s]);
             const float size = stake < cap ? stake : cap;
             const float growth = size * (group->gap[s] + d);
             const float grown = 1.0f + (growth - __builtin_fabsf(growth) * 0x1p-21f);
@@ -268,16 +301,18 @@ double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count,
         }
         // The score is certainly below: what is left cannot make up for what is missing.
         if (certain) return infinite;
-        wealth.multiply(static_cast<double>(product(factor)));
+        multiply(wealth, static_cast<double>(product(factor)));
         if (wealth.below == 0 && wealth.value >= replay.level) return infinite;
         group = next;
     }
-    return wealth.logarithm();
+    if (count > 0) last = at;
+    return logarithm(wealth);
 }
 
 void raise_rooms(Group& group, double by) noexcept {
     for (std::int64_t s = 0; s < steps_per_group; ++s) {
-        group.room[s] = short_up(rounded_up(static_cast<double>(widened(group.room[s])) + by));
+        const float room = rounded_up(static_cast<double>(room_of(group.terms[s])) + by);
+        group.terms[s] = packed(stake_of(group.terms[s]), room);
     }
 }
 

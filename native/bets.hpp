@@ -17,8 +17,7 @@ constexpr std::int64_t steps_per_group = 16;
 // Bets of one arm on consecutive steps: two cache lines.
 struct alignas(64) Group {
     float gap[steps_per_group];
-    std::uint16_t stake[steps_per_group];  // bfloat16
-    std::uint16_t room[steps_per_group];   // bfloat16
+    std::uint32_t terms[steps_per_group];  // the stake above, the room below, both bfloat16
 };
 
 // The groups of all arms, in slabs; those of one arm form a chain.
@@ -65,8 +64,14 @@ struct Terms {
 // Where placed bets go before they are put into groups: [sign][step of a group][arm].
 struct Placed {
     float gap[2][steps_per_group][Tile::arms];
-    std::uint16_t stake[2][steps_per_group][Tile::arms];
-    std::uint16_t room[2][steps_per_group][Tile::arms];
+    std::uint32_t terms[2][steps_per_group][Tile::arms];
+};
+
+// The wealth of the bets on some first steps, a multiple of 2^-400 to the power of `below`: it may lose
+// hundreds of orders of magnitude and win them back.
+struct Wealth {
+    double value = 1.0;
+    int below = 0;
 };
 
 // One arm in a replay: d = offset * inverse_scale - inverse_left * guard for each step.

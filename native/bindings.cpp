@@ -53,9 +53,18 @@ Blocks blocks_of(const Ids& ids, std::int64_t size, std::int64_t shift) {
 // Rows that several queries read one after the other before the next rows are read.
 constexpr std::int64_t rows_in_cache = 8;
 
+bool coordinate_major(const Matrix& matrix) {
+    return std::abs(matrix.row_stride) < std::abs(matrix.column_stride);
+}
+
 // Coordinate-major data is read in long pieces of each column.
-std::int64_t grain_of(const Matrix& matrix) {
-    return std::abs(matrix.row_stride) < std::abs(matrix.column_stride) ? 4096 : 1;
+std::int64_t grain_of(const Matrix& matrix) { return coordinate_major(matrix) ? 4096 : 1; }
+
+// Whether these arms of coordinate-major data are few, and share no cache lines worth mentioning.
+bool few_and_far(const Matrix& matrix, Arms arms) {
+    if (!coordinate_major(matrix) || arms.count > 32 || arms.count == 0) return false;
+    const auto [first, last] = std::minmax_element(arms.ids, arms.ids + arms.count);
+    return arms.count == 1 || *last - *first >= 4 * arms.count;
 }
 
 // A new array with the values.
@@ -145,6 +154,17 @@ NB_MODULE(_native, m) {
             const nb::gil_scoped_release release;
             const Arms all = arms_of(arms);
             const auto n_queries = static_cast<std::int64_t>(queries.shape(0));
+            if (few_and_far(matrix, all)) {
+                std::vector<double> sums(static_cast<std::size_t>(all.count * lanes));
+                for (std::int64_t q = 0; q < n_queries; ++q) {
+                    team.run(2 * all.count, matrix.n_columns / 2, [&](auto begin, auto end) noexcept {
+                        kernels().half_sums(matrix, metric, queries.data() + q * matrix.n_columns, all,
+                                            begin, end, sums.data());
+                    });
+                    kernels().join_lanes(sums.data(), all.count, scores.data() + q * all.count);
+                }
+                return;
+            }
             // A few rows stay in the caches while all queries read them.
             const std::int64_t together = n_queries == 1 ? all.count : rows_in_cache;
             team.run(all.count, n_queries * matrix.n_columns, [&](auto begin, auto end) noexcept {
@@ -276,14 +296,24 @@ NB_MODULE(_native, m) {
              "Update what a survey says of the arms that are not its candidates.")
         .def(
             "outlook",
-            [](const Ledger& ledger, std::int64_t length, double theta, double log_level,
-               const Survey* others) {
-                const Outlook found = ledger.outlook(length, theta, log_level, others);
-                return std::tuple(found.needed, found.longest, found.unread);
+            [](const Ledger& ledger, std::int64_t length, double theta, double log_level) {
+                const Outlook found = ledger.outlook(length, theta, log_level);
+                return std::tuple(found.needed, found.unread);
             },
-            "length"_a, "theta"_a, "log_level"_a, "others"_a.none() = nb::none(),
-            "Steps that the undecided arms are predicted to need, the most that one of them does, and "
-            "steps unread; with a survey, of the active arms that are not its candidates.")
+            "length"_a, "theta"_a, "log_level"_a,
+            "Steps that the undecided arms are predicted to need, and steps unread.")
+        .def("foretold_front", &Ledger::foretold_front, "share"_a, "log_level"_a,
+             "The step by which the bets are foretold to have won against that share of the active arms.")
+        .def(
+            "forecast",
+            [](const Ledger& ledger, const Ids& positions, std::int64_t length, double theta,
+               double log_level) {
+                return array_of(ledger.forecast(positions.data(),
+                                                static_cast<std::int64_t>(positions.shape(0)), length,
+                                                theta, log_level));
+            },
+            "positions"_a.noconvert(), "length"_a, "theta"_a, "log_level"_a,
+            "Steps that each of the arms will need, if none lies as close to theta as it seems.")
         .def(
             "judge",
             [](Ledger& ledger, Team& team, const Ids& positions, double theta, double log_level,

@@ -6,6 +6,8 @@ namespace sureshot::SURESHOT_ISA {
 BlockSums block_sums;
 BlockTotals totals;
 RowScores row_scores;
+HalfSums half_sums;
+JoinLanes join_lanes;
 ScanRows scan_rows;
 ColumnLimits column_limits;
 PlaceBets place_bets;
@@ -15,7 +17,7 @@ LogWealth log_wealth;
 RaiseRooms raise_rooms;
 
 extern const Kernels kernels;
-const Kernels kernels = {block_sums, totals,    row_scores, scan_rows,  column_limits,
-                         place_bets, keep_bets, estimate,   log_wealth, raise_rooms};
+const Kernels kernels = {block_sums,    totals,     row_scores, half_sums, join_lanes, scan_rows,
+                         column_limits, place_bets, keep_bets,  estimate,  log_wealth, raise_rooms};
 
 }  // namespace sureshot::SURESHOT_ISA

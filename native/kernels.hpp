@@ -28,6 +28,13 @@ using BlockTotals = void(const Matrix& matrix, Metric metric, const double* quer
 using RowScores = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
                        double* scores) noexcept;
 
+// The same scores of a few arms of coordinate-major data, in two steps, since each of their values comes in
+// a cache line of its own: sums[arm * lanes + lane] for the halves of these rows of sums from `begin` to
+// `end`, so that threads can share an arm; and from these the scores.
+using HalfSums = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
+                      std::int64_t begin, std::int64_t end, double* sums) noexcept;
+using JoinLanes = void(const double* sums, std::int64_t n_arms, double* scores) noexcept;
+
 // reach[arm] = max_j |value - middle[j]| * unit[j], where a NaN is passed over, and squares[arm] =
 // sum_j value^2, which a NaN makes NaN. Computed in double, and as independent as row_scores.
 using ScanRows = void(const Matrix& matrix, const double* middle, const double* unit, Arms arms,
@@ -54,10 +61,11 @@ using KeepBets = void(const Placed& placed, Group* const* groups, std::int64_t a
 using Estimate = void(const Tile& tile, const Terms& terms, double left, double* sums,
                       double* errors) noexcept;
 
-// Replays the bets in a chain of groups: infinite if the wealth reaches the level at the end of some
-// group, else about its logarithm to the base 2 at the end.
+// Replays the bets in the next groups of a chain, to which `replay` belongs, with the wealth of those
+// before: infinite if it reaches the level at the end of some group, else about its logarithm to the base
+// 2 at the end. `last` becomes the last group that was replayed.
 using LogWealth = double(const Chains& chains, std::uint32_t first, std::int64_t count,
-                         const Replay& replay) noexcept;
+                         const Replay& replay, Wealth& wealth, std::uint32_t& last) noexcept;
 
 // Bets with a larger limit have more room.
 using RaiseRooms = void(Group& group, double by) noexcept;
@@ -66,6 +74,8 @@ struct Kernels {
     BlockSums* block_sums;
     BlockTotals* totals;
     RowScores* row_scores;
+    HalfSums* half_sums;
+    JoinLanes* join_lanes;
     ScanRows* scan_rows;
     ColumnLimits* column_limits;
     PlaceBets* place_bets;

@@ -6,11 +6,8 @@
 
 namespace sureshot::SURESHOT_ISA {
 
-// A sum is made in this many interleaved partial sums, the coordinate j in lane j % lanes, whose halves
-// are then added: l += l + 4, l += l + 2, l += l + 1. So a row-major row is read in vectors without
-// reassociating, and the same sum, to the last bit, can be made column by column.
-constexpr std::int64_t lanes = 8;
-
+// The halves of the lanes are added: l += l + 4, l += l + 2, l += l + 1. So a row-major row is read in
+// vectors without reassociating, and the same sum, to the last bit, can be made column by column.
 inline double sum_of_lanes(const double* lane) {
     const double first = lane[0] + lane[4], second = lane[1] + lane[5];
     const double third = lane[2] + lane[6], fourth = lane[3] + lane[7];

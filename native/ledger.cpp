@@ -37,10 +37,11 @@ constexpr double eagerness = 0.85;
 constexpr std::int64_t telling_steps = 48;
 
 // Arms and steps whose sums are read before they are bet on. Row by row: enough for memory to get into its
-// stride. Column by column: long pieces of each column. Either table stays in the second-level cache.
+// stride. Column by column: long pieces of each column, and as many columns as that leaves room for. Either
+// table stays in the second-level cache.
 constexpr std::int64_t arms_by_row = 4 * Tile::arms, steps_by_row = 256;
 constexpr std::int64_t lines_between = 256;  // asked for before bets are placed
-constexpr std::int64_t arms_by_column = 2048, steps_by_column = 32;
+constexpr std::int64_t arms_by_column = 1024, sums_by_column = 32 * arms_by_column;
 
 std::int64_t groups_of(std::int64_t steps) { return (steps + steps_per_group - 1) / steps_per_group; }
 
@@ -226,7 +227,8 @@ Ledger::Ledger(const Field& field)
       wealth_(status.size(), 0.0),
       left_{field.weights},
       first_(status.size() * static_cast<std::size_t>(signs_), 0),
-      last_(first_.size(), 0) {
+      last_(first_.size(), 0),
+      pasts_(first_.size()) {
     const double* limits = terms_.norms ? field.square_limit : field.limit;
     limit_.assign(limits, limits + n_arms_);
     std::transform(scale_.begin(), scale_.end(), inverse_scale_.begin(),
@@ -424,9 +426,12 @@ Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, c
 Met Ledger::read(Team& team, const Dense& dense, const Order& order, const std::int64_t* positions,
                  std::int64_t count, std::int64_t start, std::int64_t stop) {
     const bool by_column = std::abs(dense.matrix.row_stride) < std::abs(dense.matrix.column_stride);
-    const Portion portion{start, stop, by_column ? arms_by_column : arms_by_row,
-                          by_column ? 2 * arms_by_column : arms_by_row, (stop - start) * dense.blocks.size,
-                          batches(order, start, stop, by_column ? steps_by_column : steps_by_row)};
+    const std::int64_t tiles = (count + Tile::arms - 1) / Tile::arms;
+    const std::int64_t together = std::min(by_column ? arms_by_column : arms_by_row, tiles * Tile::arms);
+    const Portion portion{start, stop, together, by_column ? arms_by_column : arms_by_row,
+                          (stop - start) * dense.blocks.size,
+                          batches(order, start, stop,
+                                  by_column ? sums_by_column / together : steps_by_row)};
     return bet(team, positions, count, portion,
                [&](std::int64_t first, std::int64_t arms, const Batch& batch, double* sums,
                    double* squares) {
@@ -526,33 +531,55 @@ void Ledger::look_again(Survey& survey) const {
     }
 }
 
-Outlook Ledger::outlook(std::int64_t length, double theta, double log_level,
-                        const Survey* others) const {
+// Steps until the bets against an arm win whose estimate is z standard errors below the threshold. With d the
+// distance of the means and v their variance, the log wealth grows by d^2 / 2 (v + d^2) a step.
+double Ledger::needed(std::size_t arm, double square_of_z, double least_growth, std::int64_t length,
+                      double log_level) const {
+    const auto count = static_cast<double>(std::max<std::int64_t>(steps[arm], 1));
+    const double square = square_of_z / count;
+    double total = 2.0 * log_level * (1.0 + square) / square;
+    // Limits that are far from the data slow the wealth down: then its past, if it has one, says more.
+    if (judged_[arm] >= telling_steps) {
+        const double grown = std::max(wealth_[arm], least_growth) * std::log(2.0);
+        total = std::max(total, log_level / grown * static_cast<double>(judged_[arm]));
+    }
+    const auto unread = static_cast<double>(length - steps[arm]);
+    const double more = total - count;
+    return more < unread ? std::max(more, 0.0) : unread;
+}
+
+Outlook Ledger::outlook(std::int64_t length, double theta, double log_level) const {
     Outlook found;
-    const std::int8_t worst_status = others == nullptr ? suspended : active;
-    for (std::size_t at = 0; at < status.size(); ++at) {
-        if (status[at] > worst_status) continue;
-        if (others != nullptr && std::binary_search(others->candidates.begin(), others->candidates.end(),
-                                                    static_cast<std::int64_t>(at))) {
-            continue;
-        }
-        const auto count = static_cast<double>(std::max<std::int64_t>(steps[at], 1));
-        const auto unread = static_cast<double>(length - steps[at]);
-        // With d the distance of the means and v their variance, the log wealth grows by
-        // d^2 / 2 (v + d^2) a step.
-        const double z = (theta - estimates[at]) / errors[at];
-        const double square = z > 0.0 ? z * z / count : 0.0;
-        double total = 2.0 * log_level * (1.0 + square) / square;
-        // Limits that are far from the data slow the wealth down: then its past, if it has one, says more.
-        if (judged_[at] >= telling_steps) {
-            const double grown = std::max(wealth_[at], 1e-3) * std::log(2.0);
-            total = std::max(total, log_level / grown * static_cast<double>(judged_[at]));
-        }
-        const double needed = total - count;
-        const double more = needed < unread ? std::max(needed, 0.0) : unread;
-        found.needed += more;
-        found.longest = std::max(found.longest, more);
-        found.unread += unread;
+    for (std::size_t arm = 0; arm < status.size(); ++arm) {
+        if (status[arm] > suspended) continue;
+        const double z = (theta - estimates[arm]) / errors[arm];
+        found.needed += needed(arm, z > 0.0 ? z * z : 0.0, 1e-3, length, log_level);
+        found.unread += static_cast<double>(length - steps[arm]);
+    }
+    return found;
+}
+
+double Ledger::foretold_front(double share, double log_level) const {
+    std::vector<double> fronts;
+    for (std::size_t arm = 0; arm < status.size(); ++arm) {
+        if (status[arm] != active) continue;
+        const double grown = std::max(wealth_[arm], 1e-3) * std::log(2.0);
+        const bool telling = judged_[arm] >= telling_steps;
+        fronts.push_back(telling ? log_level / grown * static_cast<double>(judged_[arm]) : 0.0);
+    }
+    if (fronts.empty()) return 0.0;
+    const auto at = fronts.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(fronts.size()));
+    std::nth_element(fronts.begin(), at, fronts.end());
+    return *at;
+}
+
+std::vector<double> Ledger::forecast(const std::int64_t* positions, std::int64_t count,
+                                     std::int64_t length, double theta, double log_level) const {
+    std::vector<double> found;
+    for (std::int64_t p = 0; p < count; ++p) {
+        const auto arm = static_cast<std::size_t>(positions[p]);
+        const double z = (theta - estimates[arm]) / errors[arm];
+        found.push_back(needed(arm, 1.0 + (z > 0.0 ? z * z : 0.0), 0.5, length, log_level));
     }
     return found;
 }
@@ -574,7 +601,8 @@ Ledger::Shifts Ledger::shifts(double theta) const {
 }
 
 // The log wealth of the bets against an arm, the smaller of both signs; infinite if they win.
-double Ledger::log_wealth(std::int64_t position, const Shifts& at, double log_level) const {
+double Ledger::log_wealth(std::int64_t position, const Shifts& at, double log_level,
+                          std::vector<Past>* pasts) const {
     const auto arm = static_cast<std::size_t>(position);
     const double inverse_scale = inverse_scale_[arm] / scale_unit_;
     // Beyond the range of float nothing wins; the arm is evaluated in the end.
@@ -582,28 +610,54 @@ double Ledger::log_wealth(std::int64_t position, const Shifts& at, double log_le
     const double reach = terms_.norms ? std::sqrt(weights_ * limit_[arm]) : weights_ * std::fabs(limit_[arm]);
     const double raw = std::fabs(at.theta) * inverse_scale_[arm];
     const double guard = rounding * (absolute_centres_ + reach + raw) / (weights_ * terms_.unit);
-    const Replay replay{at.offset.data(), at.inverse_left.data(), static_cast<float>(inverse_scale),
-                        static_cast<float>(guard * (1.0 + float_rounding)),
-                        std::exp(log_level) * (1.0 + float_rounding * static_cast<double>(steps[arm]))};
+    const double level = std::exp(log_level) * (1.0 + float_rounding * static_cast<double>(steps[arm]));
     const Chains chains{slab_of_.data(), next_.data()};
+    // Replays the groups [from, to), of which `first` is the first one.
+    const auto replay = [&](std::uint32_t first, std::int64_t from, std::int64_t to, Wealth& wealth,
+                            std::uint32_t& last) {
+        const Replay one{at.offset.data() + from * steps_per_group,
+                         at.inverse_left.data() + from * steps_per_group,
+                         static_cast<float>(inverse_scale),
+                         static_cast<float>(guard * (1.0 + float_rounding)), level};
+        return kernels().log_wealth(chains, first, to - from, one, wealth, last);
+    };
+    const std::int64_t groups = groups_of(steps[arm]), full = steps[arm] / steps_per_group;
     double least = infinite;
-    for (std::int64_t sign = 0; sign < signs_; ++sign) {
-        const std::uint32_t first = first_[arm * static_cast<std::size_t>(signs_) + static_cast<std::size_t>(sign)];
-        least = std::min(least, kernels().log_wealth(chains, first, groups_of(steps[arm]), replay));
+    for (std::size_t sign = 0; sign < static_cast<std::size_t>(signs_); ++sign) {
+        const std::size_t stream = arm * static_cast<std::size_t>(signs_) + sign;
+        Past past;
+        if (pasts != nullptr && (*pasts)[stream].serves(at.theta, log_level)) past = (*pasts)[stream];
+        past.theta = at.theta;
+        past.log_level = log_level;
+        const std::uint32_t first = past.groups == 0 ? first_[stream] : next_[past.last];
+        double found = replay(first, past.groups, full, past.wealth, past.last);
+        past.groups = full;
+        if (found < infinite && groups > full) {
+            // The last group is not full yet: it is replayed again next time.
+            Wealth wealth = past.wealth;
+            std::uint32_t last = past.last;
+            found = replay(full == 0 ? first_[stream] : next_[past.last], full, groups, wealth, last);
+        }
+        if (pasts != nullptr) (*pasts)[stream] = found < infinite ? past : Past{};
+        least = std::min(least, found);
     }
     return least;
 }
 
 // Asks for the bets of an arm before they are needed: they lie scattered, round by round.
-void Ledger::fetch_bets(std::int64_t position) const {
+void Ledger::fetch_bets(std::int64_t position, double theta, double log_level) const {
     const auto arm = static_cast<std::size_t>(position);
     const std::int64_t groups = groups_of(steps[arm]);
-    for (std::int64_t sign = 0; sign < signs_; ++sign) {
-        std::uint32_t at = first_[arm * static_cast<std::size_t>(signs_) + static_cast<std::size_t>(sign)];
-        for (std::int64_t g = 0; g < groups; ++g) {
+    for (std::size_t sign = 0; sign < static_cast<std::size_t>(signs_); ++sign) {
+        const std::size_t stream = arm * static_cast<std::size_t>(signs_) + sign;
+        const Past& past = pasts_[stream];
+        const bool anew = !past.serves(theta, log_level) || past.groups == 0;
+        std::int64_t g = anew ? 0 : past.groups;
+        if (g >= groups) continue;
+        for (std::uint32_t at = anew ? first_[stream] : next_[past.last];; at = next_[at]) {
             fetch(&group(at));
-            fetch(group(at).stake);
-            at = g + 1 < groups ? next_[at] : at;
+            fetch(group(at).terms);
+            if (++g == groups) break;
         }
     }
 }
@@ -636,8 +690,8 @@ std::int64_t Ledger::judge(Team& team, const std::int64_t* positions, std::int64
         std::int64_t mine = 0;
         for (std::int64_t p = begin; p < end; ++p) {
             const std::int64_t position = accused[static_cast<std::size_t>(p)];
-            if (p + 1 < end) fetch_bets(accused[static_cast<std::size_t>(p + 1)]);
-            const double found = log_wealth(position, at, log_level);
+            if (p + 1 < end) fetch_bets(accused[static_cast<std::size_t>(p + 1)], theta, log_level);
+            const double found = log_wealth(position, at, log_level, &pasts_);
             const auto arm = static_cast<std::size_t>(position);
             if (found == infinite) {
                 status[arm] = verdict;
@@ -674,7 +728,7 @@ double Ledger::ceiling(Team& team, const std::int64_t* positions, std::int64_t c
         team.run(count, 2 * static_cast<std::int64_t>(steps_.size()),
                  [&](std::int64_t begin, std::int64_t end) noexcept {
                      for (std::int64_t p = begin; p < end && all; ++p) {
-                         if (log_wealth(positions[p], at, log_level) < infinite) all = false;
+                         if (log_wealth(positions[p], at, log_level, nullptr) < infinite) all = false;
                      }
                  });
         (all ? high_end : low) = middle;
@@ -687,6 +741,7 @@ void Ledger::raise_limit(double limit) {
         kernels().raise_rooms(group(at), (limit - limit_.front()) / terms_.unit);
     }
     std::fill(limit_.begin(), limit_.end(), limit);
+    std::fill(pasts_.begin(), pasts_.end(), Past{});
 }
 
 }  // namespace sureshot

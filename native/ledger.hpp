@@ -60,9 +60,8 @@ struct Survey {
 
 // How some arms would get on.
 struct Outlook {
-    double needed = 0.0;   // steps until the bets against them win, at most what is unread
-    double longest = 0.0;  // of those of one arm
-    double unread = 0.0;   // steps
+    double needed = 0.0;  // steps until the bets against them win, at most what is unread
+    double unread = 0.0;  // steps
 };
 
 class Ledger {
@@ -85,8 +84,14 @@ class Ledger {
     Survey survey(std::int64_t k, double caution) const;
     // Looks at the other active arms again, some of which may have been beaten since.
     void look_again(Survey& survey) const;
-    // Of the undecided arms; with a survey, of the active ones that are not its candidates.
-    Outlook outlook(std::int64_t length, double theta, double log_level, const Survey* others) const;
+    // Of the undecided arms.
+    Outlook outlook(std::int64_t length, double theta, double log_level) const;
+    // The step by which the bets are foretold to have won against that share of the active arms.
+    double foretold_front(double share, double log_level) const;
+    // Steps that each of the given arms will need until it is beaten, if it does not lie as close to the
+    // threshold as it seems: to be spread by its error is part of what it is.
+    std::vector<double> forecast(const std::int64_t* positions, std::int64_t count, std::int64_t length,
+                                 double theta, double log_level) const;
 
     // Gives the status to those of the given arms whose bets win at theta; returns how many. With a
     // survey, for a round: its candidates are spared, and so are arms that cannot have won yet.
@@ -119,6 +124,21 @@ class Ledger {
     struct Portion;
     struct Shifts;
 
+    // What a replay came to at the end of the last full group without reaching its level: one at the same
+    // threshold, with no lower level, goes on from there.
+    struct Past {
+        double theta = 0.0;
+        double log_level = 0.0;
+        std::int64_t groups = 0;
+        std::uint32_t last = 0;  // of the groups
+        Wealth wealth;
+
+        bool serves(double other_theta, double level) const {
+            return theta == other_theta && log_level <= level;
+        }
+    };
+
+
     template <class Fill, class Fetch>
     Met bet(Team& team, const std::int64_t* positions, std::int64_t count, const Portion& portion,
             const Fill& fill, const Fetch& fetch_next);
@@ -126,8 +146,11 @@ class Ledger {
     void load(Tile& tile, const std::int64_t* positions, std::int64_t count, std::int64_t steps) const;
     void store(const Tile& tile, const std::int64_t* positions, std::int64_t count, Met& met);
     Shifts shifts(double theta) const;
-    double log_wealth(std::int64_t position, const Shifts& at, double log_level) const;
-    void fetch_bets(std::int64_t position) const;
+    double log_wealth(std::int64_t position, const Shifts& at, double log_level,
+                      std::vector<Past>* pasts) const;
+    void fetch_bets(std::int64_t position, double theta, double log_level) const;
+    double needed(std::size_t arm, double square_of_z, double least_growth, std::int64_t length,
+                  double log_level) const;
     bool worth_judging(std::size_t arm, double wanted) const;
     double certain_limit(std::int64_t position) const;
 
@@ -152,6 +175,7 @@ class Ledger {
     std::vector<std::uint32_t> next_;
     std::uint32_t used_ = 0;
     std::vector<std::uint32_t> first_, last_;  // [arm][sign]
+    std::vector<Past> pasts_;                  // the same
 };
 
 }  // namespace sureshot

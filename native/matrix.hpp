@@ -32,6 +32,9 @@ struct Arms {
     std::int64_t count;
 };
 
+// A sum over a whole row is made in this many interleaved partial sums: coordinate j in lane j % lanes.
+constexpr std::int64_t lanes = 8;
+
 // What totals fill, one entry per arm. high + low is the total in twice the precision of double: it
 // does not depend on the order or the grouping of the blocks, so equal rows have equal totals. squares
 // may be null.

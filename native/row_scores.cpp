@@ -5,9 +5,6 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-// Rows of coordinate-major data that are read one after the other.
-constexpr std::int64_t few_arms = 32;
-
 template <class Value, class Reward, std::int64_t n_rows, class Step>
 void add_rows(const Matrix& matrix, Step step, const double* query, const std::int64_t* ids,
               double* scores) {
@@ -84,26 +81,32 @@ void score_columns(const Matrix& matrix, const double* query, Where where, std::
     add_lanes(sums, count, scores);
 }
 
-// One row of coordinate-major data: every value comes in a cache line of its own.
-template <class Value, class Reward>
-double score_scattered(const Matrix& matrix, const double* query, std::int64_t row) {
-    const Value* values = static_cast<const Value*>(matrix.data) + row * matrix.row_stride;
+// `count` lanes of a row of coordinate-major data: every value comes in a cache line of its own.
+template <class Value, class Reward, std::int64_t count>
+void sum_scattered(const Matrix& matrix, const double* query, std::int64_t row, std::int64_t first,
+                   double* sums) {
+    constexpr std::int64_t ahead = lines_ahead * (lanes / count);
     const std::int64_t stride = matrix.column_stride, n_columns = matrix.n_columns;
-    double sums[lanes] = {};
-    for (std::int64_t j = 0; j < smaller(lines_ahead, n_columns); ++j) fetch_ahead(values + j * stride);
-    const std::int64_t whole = n_columns - n_columns % lanes;
-    for (std::int64_t start = 0; start < whole; start += lanes) {
-        const bool more = start + lines_ahead + lanes <= n_columns;
-        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+    const Value* values = static_cast<const Value*>(matrix.data) + row * matrix.row_stride;
+    for (std::int64_t start = first; start < smaller(ahead, n_columns); start += lanes) {
+        for (std::int64_t j = start; j < smaller(start + count, n_columns); ++j) {
+            fetch_ahead(values + j * stride);
+        }
+    }
+    for (std::int64_t lane = 0; lane < count; ++lane) sums[lane] = 0.0;
+    std::int64_t start = first;
+    for (; start + ahead + count <= n_columns; start += lanes) {
+        for (std::int64_t lane = 0; lane < count; ++lane) {
             const std::int64_t j = start + lane;
-            if (more) fetch_ahead(values + (j + lines_ahead) * stride);
+            fetch_ahead(values + (j + ahead) * stride);
             sums[lane] += Reward::reward(number(values[j * stride]), query[j]);
         }
     }
-    for (std::int64_t j = whole; j < n_columns; ++j) {
-        sums[j % lanes] += Reward::reward(number(values[j * stride]), query[j]);
+    for (; start < n_columns; start += lanes) {
+        for (std::int64_t j = start; j < smaller(start + count, n_columns); ++j) {
+            sums[j - start] += Reward::reward(number(values[j * stride]), query[j]);
+        }
     }
-    return sum_of_lanes(sums);
 }
 
 // Scores the first of the given arms and returns how many. Ascending arms that lie close together are
@@ -121,12 +124,6 @@ std::int64_t score_tile(const Matrix& matrix, const double* query, Arms arms, do
         double all[arms_per_tile];
         score_columns<Value, Reward>(matrix, query, Neighbours{first}, span, all);
         for (std::int64_t at = 0; at < count; ++at) scores[at] = all[arms.ids[at] - first];
-        return count;
-    }
-    if (arms.count <= few_arms) {
-        for (count = 0; count < arms.count; ++count) {
-            scores[count] = score_scattered<Value, Reward>(matrix, query, arms.ids[count]);
-        }
         return count;
     }
     count = smaller(arms_per_tile, arms.count);
@@ -149,6 +146,27 @@ void row_scores(const Matrix& matrix, Metric metric, const double* query, Arms a
             arm += score_tile<Value, Reward>(matrix, query, rest, scores + arm);
         }
     });
+}
+
+void half_sums(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t begin,
+               std::int64_t end, double* sums) noexcept {
+    with_types(matrix.element, metric, [&]<class Value, class Reward>() {
+        constexpr std::int64_t half = lanes / 2;
+        for (std::int64_t at = begin; at < end;) {
+            const std::int64_t row = arms.ids[at / 2], first = at % 2 * half;
+            if (first == 0 && at + 1 < end) {
+                sum_scattered<Value, Reward, lanes>(matrix, query, row, 0, sums + at * half);
+                at += 2;
+            } else {
+                sum_scattered<Value, Reward, half>(matrix, query, row, first, sums + at * half);
+                at += 1;
+            }
+        }
+    });
+}
+
+void join_lanes(const double* sums, std::int64_t n_arms, double* scores) noexcept {
+    for (std::int64_t arm = 0; arm < n_arms; ++arm) scores[arm] = sum_of_lanes(sums + arm * lanes);
 }
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -6,8 +6,10 @@
 namespace sureshot {
 namespace {
 
-// Below this many numbers a job is not worth telling anybody, or not worth starting a thread for.
+// Below this many numbers a job is not worth starting a thread for, not worth telling anybody, or not worth
+// splitting: a thread that is late with its piece is waited for.
 constexpr std::int64_t numbers_for_a_start = std::int64_t{1} << 17;
+constexpr std::int64_t numbers_for_a_job = std::int64_t{1} << 16;
 constexpr std::int64_t numbers_for_a_piece = std::int64_t{1} << 13;
 
 // Pieces for each thread: one that comes late, or is slower, takes fewer.
@@ -56,7 +58,7 @@ void Team::start() {
 std::int64_t Team::worthwhile_pieces(std::int64_t count, std::int64_t cost, std::int64_t grain) {
     const std::int64_t numbers = count * std::max<std::int64_t>(cost, 1);
     if (threads_ > 1 && workers_.empty() && numbers >= numbers_for_a_start) start();
-    if (workers_.empty()) return 1;
+    if (workers_.empty() || numbers < numbers_for_a_job) return 1;
     const std::int64_t wanted = std::clamp(count / grain, threads_, pieces_each * threads_);
     return std::min({wanted, count, numbers / numbers_for_a_piece});
 }

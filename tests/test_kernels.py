@@ -15,7 +15,8 @@ import pytest
 from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot._native import Team
-from sureshot.sources.dense import REWARDS
+from sureshot.blocks import Blocks
+from sureshot.sources.dense import REWARDS, DenseSource
 from tests.conftest import ELEMENT_TYPES, LAYOUTS, random_data, rewards
 
 if TYPE_CHECKING:
@@ -138,3 +139,26 @@ def test_a_value_that_is_no_number_spoils_what_it_should(order: str) -> None:
     assert limits[:, 7].tolist() == [1, np.inf]
     _native.column_limits(*for_kernels(data), np.array([11]), team, *(limits := np.empty((2, 300))))
     assert limits[:, 205].tolist() == [np.inf, -np.inf]
+
+
+@pytest.mark.parametrize(
+    ("shape", "few"),
+    [((97, n), few) for n in (1, 7, 8, 97, 1535) for few in ([3], [5, 40, 90], [*range(0, 97, 5)])]
+    + [((9, 140_003), [3]), ((9, 140_003), [8, 0])],  # worth sharing
+)
+def test_a_few_rows_of_columns_are_scored_as_rows_are(
+    shape: tuple[int, int], few: list[int], instruction_set: str
+) -> None:
+    """To the last bit, whether one thread reads a row or two share it."""
+    rng = np.random.default_rng(shape[1])
+    data = rng.standard_normal(shape)
+    query = rng.standard_normal(shape[1])
+    found = []
+    for stored in (data, np.asfortranarray(data)):
+        for threads in (1, 2):
+            team = Team(threads)
+            team.start()
+            source = DenseSource(stored, query, "ip", Blocks(shape[1]), team)
+            found.append(source.exact_scores(np.array(few)))
+    for scores in found[1:]:
+        np.testing.assert_array_equal(scores, found[0])

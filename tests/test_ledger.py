@@ -115,7 +115,7 @@ def walked(problem: Problem, seed: int, rounds: int) -> tuple[Race, ReferenceRac
 def test_bets_win_where_those_of_the_reference_do(
     kind: str, order: str, signs: bool, instructions: str
 ) -> None:
-    """At every level and threshold, but for a per cent: stakes are kept short."""
+    """At every level and threshold, but for what stakes that are kept short make of it."""
     best = _native.instruction_set()
     try:
         _native.use_instruction_set(instructions)
@@ -130,31 +130,37 @@ def test_bets_win_where_those_of_the_reference_do(
         decided = 0
         for theta in np.quantile(estimates, [0.0, 0.5, 0.9, 0.97, 1.0]):
             peaks = reference.evidence.peaks(everyone, race.ledger.steps, float(theta))
+            reached, slack = reference_wealth(reference, everyone, float(theta))
             for log_level in (0.5, 2.0, 5.0, 20.0):
                 race.ledger.status[:] = 0
                 race.ledger.judge(problem.team, everyone, float(theta), log_level, 2)
                 wins = race.ledger.status == 2
-                assert (peaks[wins] >= 0.99 * log_level - 0.01).all()
+                assert (peaks[wins] >= (log_level - slack)[wins]).all()
                 # The peak is looked for at the end of every group of 16 steps.
-                reached = reference_wealth(reference, everyone, float(theta))
-                assert wins[(reached >= 1.02 * log_level + 0.01) & np.isfinite(reached)].all()
+                assert wins[(reached >= log_level + slack) & np.isfinite(reached)].all()
                 decided += int(wins.sum())
         assert 0 < decided < 20 * 200
     finally:
         _native.use_instruction_set(best)
 
 
-def reference_wealth(reference: ReferenceRace, arms: Array, theta: float) -> Floats:
-    """Return the log wealth after the last step, the smaller of both signs."""
+def reference_wealth(reference: ReferenceRace, arms: Array, theta: float) -> tuple[Floats, Floats]:
+    """Return the log wealth after the last step, the smaller of both signs, and how inexact it is.
+
+    A stake is kept to 2^-9 of itself, which changes the logarithm of its factor F by as much of
+    |F - 1| / F.
+    """
     evidence, problem = reference.evidence, reference.problem
     raw = theta / problem.scale[arms]
     raw = raw - evidence.guard(arms, raw)
-    found = [
-        wealth.log_wealth(evidence.bets(arms, reference.front, sign), raw)[-1]
-        for sign in problem.signs
-    ]
-    least: Floats = np.minimum.reduce(found)
-    return least
+    least, slack = np.full(len(arms), np.inf), np.full(len(arms), 0.01)
+    for sign in problem.signs:
+        grown = wealth.log_wealth(evidence.bets(arms, reference.front, sign), raw)
+        with np.errstate(invalid="ignore", over="ignore"):
+            factors = np.exp(np.diff(grown, axis=0, prepend=0.0))
+            slack += 2.0**-9 * np.nan_to_num(np.abs(factors - 1) / factors).sum(axis=0)
+        least = np.minimum(least, grown[-1])
+    return least, slack
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -331,3 +337,33 @@ def test_an_arm_at_its_limit_is_never_certainly_below(limit: float) -> None:
     assert ledger.judge(team, arm, limit * steps, 1e-6, DROPPED) == 0
     # Beyond it, by more than the room is rounded, it is certain at once.
     assert ledger.judge(team, arm, 1.02 * limit * steps, 1e6, DROPPED) == 1
+
+
+@pytest.mark.parametrize("kind", ["range", "norms", "estimated"])
+def test_a_replay_goes_on_where_the_last_one_ended(kind: str) -> None:
+    """Judging after every round, at one threshold, comes to the same as judging once at the end."""
+    problem = problem_of(kind, "C", np.random.default_rng(10), signs=kind == "range")
+    decided = set()
+    for theta in (-2000.0, 0.0, 300.0, 5000.0, 1e5):
+        verdicts = []
+        for judged_often in (True, False):
+            race = Race(problem, np.random.default_rng(11), Tally(), policy.DEFAULT)
+            everyone = race.ledger.arms_with(ACTIVE)
+            race.order.draw(100)
+            start = 0
+            # Groups of 16 are filled, left half full, and passed over.
+            for stop in (4, 16, 20, 31, 64, 65, 100):
+                race.ledger.record(
+                    race.order, race.centre, race.weight, start, stop, 50.0, stakes=True
+                )
+                race._read(everyone, start, stop)
+                if judged_often:
+                    race.ledger.judge(problem.team, everyone, theta, 50.0, DROPPED)
+                    race.ledger.judge(problem.team, everyone, theta, 1.0, DROPPED)
+                    race.ledger.status[:] = ACTIVE
+                start = stop
+            race.ledger.judge(problem.team, everyone, theta, 1.0, DROPPED)
+            verdicts.append(race.ledger.status.copy())
+        np.testing.assert_array_equal(verdicts[0], verdicts[1])
+        decided |= set(verdicts[0].tolist())
+    assert decided == {ACTIVE, DROPPED}

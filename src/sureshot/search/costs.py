@@ -23,8 +23,8 @@ BET = 4.0
 # searches; the calibration, which comes back at once, finds less.
 VISIT_OF_ROW = 200.0
 VISIT_OF_COLUMN = 60.0
-# To draw a block.
-DRAW = 50.0
+# To draw a block, put it into its place and bet on it, however few arms there are.
+DRAW = 200.0
 # A cache line that nobody expected, and one that follows the last.
 SCATTERED_LINE = 3.5
 NEXT_LINE = 2.0

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 BYTES_OF_BET = 8
 
+# Bets are kept, and replayed, in groups of so many steps.
+GROUP = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -28,10 +31,13 @@ class Policy:
     second_front: int = 8
     growth: float = 1.2
     largest_growth: float = 2.0  # of rounds that are made longer because little is read in them
+    hardly_an_arm: float = 0.05  # share of the arms that may be beaten in the middle of a round
+    largest_leap: float = 4.0  # of a round in which hardly an arm is foretold to be beaten
     caution: float = 0.5  # standard errors taken off an estimate before it makes a guess
     patience: float = 3.0  # how much likelier than not an evaluation must be needed
     hopeless_after: float = 0.07  # spent, of what reading everything costs, before giving up
     fewest_steps: int = 32  # before the outlook is worth anything
+    few_arms: int = 512  # left, for the slow ones among them to be looked for
 
 
 DEFAULT = Policy()
@@ -51,7 +57,17 @@ def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int)
         longest = math.ceil(front * (policy.largest_growth - 1))
         growth = math.ceil(front * (policy.growth - 1))
         wanted = front + max(growth, worth_a_visit, min(worth_a_round, longest))
+    if costs.visit > 0 and wanted > policy.first_front:
+        wanted = math.ceil(wanted / GROUP) * GROUP
     return min(wanted, length)
+
+
+def foretold_front(policy: Policy, costs: Costs, front: int, length: int, foretold: float) -> int:
+    """Return up to which step a round may read if hardly an arm is beaten before `foretold`."""
+    if costs.visit == 0:
+        return 0
+    wanted = min(foretold, policy.largest_leap * front)
+    return min(math.floor(wanted / GROUP) * GROUP, length)
 
 
 def kth_largest(values: Floats, k: int) -> float:
@@ -82,12 +98,18 @@ def evaluation_pays(
     return policy.patience * waste * evaluation <= next_round
 
 
-def evaluating_all_pays(costs: Costs, blocks: int, needed: float, longest: float) -> bool:
-    """Return whether to evaluate all active arms, those that are no candidates included.
+def how_many_to_evaluate(costs: Costs, needed: Floats, front: int, length: int) -> int:
+    """Return how many of some arms to evaluate now, those that need the most steps.
 
-    They have so many blocks, and are predicted to need so many more steps, one of them the most.
+    The others are read on until they are beaten. What one of them costs then is little, but a long
+    order must be drawn for it, round by round.
     """
-    return costs.row * blocks <= costs.lone_step * needed + costs.draw * longest
+    slowest = np.append(np.sort(needed)[::-1], 0.0)
+    left = np.cumsum(slowest[::-1])[::-1]
+    rounds = np.log2(1 + slowest / front)
+    cost = costs.lone_step * left + costs.draw * slowest + costs.round * rounds
+    cost += costs.row * length * np.arange(len(slowest))
+    return int(np.argmin(cost))
 
 
 def may_be_hopeless(

@@ -102,7 +102,7 @@ class Race:
             self.evaluate(active)
             return True
         start = self.front
-        stop = self._next_front(len(active))
+        stop = self._end_of_round(len(active))
         affordable = self._affordable_numbers() // (len(active) * self.problem.source.blocks.size)
         stop = min(stop, start + affordable)
         if stop <= start:
@@ -124,6 +124,18 @@ class Race:
 
     def _next_front(self, active: int) -> int:
         return policy.next_front(self.rules, self.costs, self.front, self.order.length, active)
+
+    def _end_of_round(self, active: int) -> int:
+        """Return up to where that many arms are read next."""
+        usual = self._next_front(active)
+        if self.guess > self.threshold:
+            return usual
+        # Where hardly an arm will be beaten there is nothing to look for.
+        foretold = self.ledger.foretold_front(self.rules.hardly_an_arm, self.log_level)
+        leap = policy.foretold_front(
+            self.rules, self.costs, self.front, self.order.length, foretold
+        )
+        return max(usual, leap)
 
     def _resume(self) -> bool:
         """Drop suspended arms, and let those that are left catch up with the front.
@@ -240,36 +252,40 @@ class Race:
 
     def evaluate_candidates(self) -> None:
         """Evaluate the active arms that seem to belong to the top k, if that pays."""
-        survey, ledger, problem_k = self.survey, self.ledger, self.problem.k
+        survey = self.survey
         if survey is None:
             return
         chosen = survey.candidates
-        if len(chosen) == 0:
-            return
-        if survey.others:
-            ahead = self._next_front(survey.others) - self.front
-            pays = policy.evaluation_pays(
-                self.rules,
-                ledger.estimates[chosen],
-                ledger.errors[chosen],
-                float(ledger.estimates[survey.runner_up]),
-                float(ledger.errors[survey.runner_up]),
-                self.costs.row * (self.order.length - self.front),
-                self.costs.step * survey.others * ahead + self.costs.round,
-            )
-            if not pays and survey.others <= problem_k and self._evaluating_all_pays(survey):
-                chosen = ledger.arms_with(ACTIVE)
-            elif not pays:
-                return
-        if self._affords(chosen):
+        if survey.others and not (len(chosen) and self._evaluation_pays(survey)):
+            slow = self._slow_arms(survey)
+            chosen = np.union1d(chosen, slow) if len(slow) else slow
+        if len(chosen) and self._affords(chosen):
             self.evaluate(chosen)
 
-    def _evaluating_all_pays(self, survey: _native.Survey) -> bool:
-        theta = self.guess + self.problem.epsilon
-        needed, longest, _ = self.ledger.outlook(self.order.length, theta, self.log_level, survey)
-        return policy.evaluating_all_pays(
-            self.costs, survey.others * self.order.length, needed, longest
+    def _evaluation_pays(self, survey: _native.Survey) -> bool:
+        ledger = self.ledger
+        ahead = self._next_front(survey.others) - self.front
+        return policy.evaluation_pays(
+            self.rules,
+            ledger.estimates[survey.candidates],
+            ledger.errors[survey.candidates],
+            float(ledger.estimates[survey.runner_up]),
+            float(ledger.errors[survey.runner_up]),
+            self.costs.row * (self.order.length - self.front),
+            self.costs.step * survey.others * ahead + self.costs.round,
         )
+
+    def _slow_arms(self, survey: _native.Survey) -> Ints:
+        """Return the active arms, no candidates, that are known sooner than they are beaten."""
+        if self.front < self.rules.fewest_steps or survey.others > self.rules.few_arms:
+            return np.empty(0, dtype=np.int64)
+        others = np.setdiff1d(self.ledger.arms_with(ACTIVE), survey.candidates)
+        needed = self.ledger.forecast(
+            others, self.order.length, self.guess + self.problem.epsilon, self.log_level
+        )
+        count = policy.how_many_to_evaluate(self.costs, needed, self.front, self.order.length)
+        slow: Ints = others[np.argsort(-needed, kind="stable")[:count]]
+        return slow
 
     def _affords(self, positions: Ints) -> bool:
         """Return whether the budget allows to evaluate these arms."""
@@ -285,7 +301,7 @@ class Race:
             self.rules,
             self.costs,
             self.front,
-            self._next_front(len(self.problem.arms)),
+            self._end_of_round(len(self.problem.arms)),
             self.order.length,
             self.ledger.bytes,
         ):
@@ -306,7 +322,7 @@ class Race:
 
     def _finishing_pays(self) -> bool:
         theta = self.threshold + self.problem.epsilon
-        needed, _, unread = self.ledger.outlook(self.order.length, theta, self.log_level)
+        needed, unread = self.ledger.outlook(self.order.length, theta, self.log_level)
         length = float(self.order.length)
         return policy.finishing_pays(
             self.costs,
