@@ -71,6 +71,7 @@ def _bonus(turns: Turns, position: int) -> float:
     if not pulls.replacement:
         return (1 + BETA) * float(turns.radii[position])
     delta = pulls.problem.delta
-    root = delta / (math.sqrt(1 + delta) + 1)  # sqrt(1 + delta) - 1, without loss of digits
-    level = math.log(4 * radii.LIL_FACTOR) - 2 * math.log(root)
+    # sqrt(1 + delta) - 1 is delta / (sqrt(1 + delta) + 1), which loses no digits.
+    log_root = math.log(delta) - math.log(math.sqrt(1 + delta) + 1)
+    level = math.log(4 * radii.LIL_FACTOR) - 2 * log_root
     return (1 + BETA) * radii.lil(int(pulls.counts[position]), pulls.width, level)

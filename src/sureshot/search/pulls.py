@@ -16,8 +16,8 @@ from sureshot.search import exact
 from sureshot.search.check import checked_totals
 from sureshot.search.order import uniform_order
 from sureshot.search.problem import Answer, largest
+from sureshot.theory import radii
 from sureshot.theory.elimination import Lists
-from sureshot.theory.radii import deviation
 
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
@@ -282,7 +282,7 @@ class Sample:
             return math.inf
         log_level = math.log(self._bounds * self._portions * (self._portions + 1))
         log_level += log_inverse_delta
-        return self._part * deviation(self.count, self._width, log_level, self._unread)
+        return self._part * radii.deviation(self.count, self._width, log_level, self._unread)
 
 
 def trivial(problem: Problem) -> bool:
