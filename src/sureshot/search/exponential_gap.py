@@ -1,6 +1,6 @@
 """Exponential-gap elimination: guess the gap, find an arm that good, drop what is far behind it.
 
-Karnin, Koren and Somekh, *Almost optimal exploration in multi-armed bandits*, ICML 2013, Algorithm 1.
+Karnin, Koren and Somekh, *Almost optimal exploration in multi-armed bandits*, ICML 2013.
 
 Promise: the best arm but for delta (epsilon = 0), top 1 only; with an epsilon it ends with the round
 that finds an arm that good. Constants as published, for rewards in an interval of width R: round r has

@@ -30,7 +30,7 @@ PATIENCE = 1000
 
 # Rewards that are read between two looks at the clock: some tens of milliseconds.
 NUMBERS_PER_PORTION = 1 << 22
-# Rewards that are asked of a function in one call.
+# Rewards that are asked of a function in one call, and coordinates that are drawn at once.
 NUMBERS_PER_CALL = 1 << 18
 
 
@@ -106,7 +106,7 @@ class Pulls:
             return
         before = int(self.counts[positions[0]])
         after = before + count
-        self._sums[positions] += self._read(positions, self._draw(before, count))
+        self._sums[positions] += self._pull(positions, before, count)
         self.counts[positions] = after
         self.scores[positions] = self._scores(positions, self._sums[positions] / after)
         if not self.replacement:
@@ -134,7 +134,7 @@ class Pulls:
         size = max(1, NUMBERS_PER_PORTION // len(positions))
         while pulls < wanted and not (portions and self.late()):
             count = int(min(size, wanted - pulls))
-            sums += self._read(positions, self._draw(self.front + pulls, count))
+            sums += self._pull(positions, self.front + pulls, count)
             pulls, portions = pulls + count, portions + 1
         if pulls:
             means = sums / pulls
@@ -209,14 +209,19 @@ class Pulls:
         sums = centred_means * self.n_rewards + self._constant
         return problem.as_scores(problem.scale[positions] * sums)
 
-    def _draw(self, before: int, count: int) -> Ints:
-        """Return the coordinates of the next pulls, the same for all arms of the call.
+    def _pull(self, positions: Ints, before: int, count: int) -> Floats:
+        """Return the sum of so many centred rewards of each arm, at the same coordinates.
 
         Only which they are matters, not their order, so that they are read in address order.
         """
-        if self.replacement:
-            return np.sort(self._coordinates[self._rng.integers(self.n_rewards, size=count)])
-        return np.sort(self._coordinates[before : before + count])
+        sums = np.zeros(len(positions))
+        for start in range(before, before + count, NUMBERS_PER_CALL):
+            stop = min(start + NUMBERS_PER_CALL, before + count)
+            drawn: slice | Ints = slice(start, stop)
+            if self.replacement:
+                drawn = self._rng.integers(self.n_rewards, size=stop - start)
+            sums += self._read(positions, np.sort(self._coordinates[drawn]))
+        return sums
 
     def _read(self, positions: Ints, coordinates: Ints) -> Floats:
         """Return the sum of the centred rewards of each arm at these coordinates."""

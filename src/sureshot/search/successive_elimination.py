@@ -1,7 +1,7 @@
 """Successive elimination: pull all arms that may be best, drop those that cannot be.
 
 Even-Dar, Mannor and Mansour, *Action elimination and stopping conditions for the multi-armed bandit
-and reinforcement learning problems*, JMLR 7 (2006), Algorithm 3.
+and reinforcement learning problems*, JMLR 7 (2006).
 
 Promise: the best arm but for delta (epsilon = 0), or (epsilon, delta)-PAC by stopping, as the paper
 remarks, once the radius is at most epsilon / 2. Top 1 only. Constants as published, for rewards in an

@@ -1,10 +1,11 @@
 """Successive halving: spend equal parts of a budget on half as many arms each time.
 
-Karnin, Koren and Somekh, *Almost optimal exploration in multi-armed bandits*, ICML 2013, Algorithm 3.
+Karnin, Koren and Somekh, *Almost optimal exploration in multi-armed bandits*, ICML 2013, where it is
+called sequential halving.
 
 Promise: none for a given delta. The budget is the parameter; the paper bounds the error by a number that
-depends on the unknown means. Top 1 only. As published: ``ceil(log2 n)`` rounds, each with an equal part of the budget,
-spread evenly over the arms that are left; a round judges by its own pulls.
+depends on the unknown means. Top 1 only. As published: ``ceil(log2 n)`` rounds, each with an equal part
+of the budget, spread evenly over the arms that are left; a round judges by its own pulls.
 
 The published bound compares two arms that are pulled independently of each other. One sample of
 coordinates serves all arms here: for the worst data that halves the exponent of the bound, and for
