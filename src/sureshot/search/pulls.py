@@ -5,7 +5,6 @@ Rewards are centred, as in `bounded_me`, so that all of them lie in one interval
 
 from __future__ import annotations
 
-import math
 import time
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from sureshot.search import exact
 from sureshot.search.check import checked_totals
 from sureshot.search.order import uniform_order
 from sureshot.search.problem import Answer, largest
-from sureshot.theory import radii
+from sureshot.search.sample import Sample
 from sureshot.theory.elimination import Lists
 
 if TYPE_CHECKING:
@@ -240,54 +239,6 @@ class Pulls:
             rewards = problem.source.block_sums(problem.arms[positions], coordinates[some])
             sums += (rewards - centre[some, None]).sum(axis=0)
         return sums
-
-
-class Sample:
-    """Fresh pulls of some arms: what they say of the means, and how well.
-
-    Parameters
-    ----------
-    pulls
-        Whose they are.
-    positions
-        The arms.
-    count
-        Pulls of each arm; 0 if nothing could be afforded.
-    portions
-        In how many portions they came; they may have ended after any.
-    unread
-        Without replacement: rewards of each list that were unread before.
-    """
-
-    def __init__(
-        self, pulls: Pulls, positions: Ints, count: int, portions: int, unread: int
-    ) -> None:
-        self.means = pulls.means[positions]
-        self.known = bool(pulls.known[positions].all())
-        self.count = count
-        self._portions = portions
-        self._bounds = len(positions) * pulls.sides
-        self._width = pulls.width
-        self._unread = None if pulls.replacement else unread
-        self._part = 1.0 if pulls.replacement else unread / pulls.n_rewards
-
-    def enough(self, wanted: float) -> bool:
-        """Return whether there are as many pulls as wanted, or as many as there can be."""
-        return self.known or self.count >= wanted
-
-    def radius(self, log_inverse_delta: float) -> float:
-        """Return how well each mean is known, all of them on the side that matters, but for delta.
-
-        The sample may have ended after any portion for want of time, so that delta is spread over
-        the portions 1, 2, ... in parts of 1 / (portion (portion + 1)).
-        """
-        if self.known:
-            return 0.0
-        if self.count == 0:
-            return math.inf
-        log_level = math.log(self._bounds * self._portions * (self._portions + 1))
-        log_level += log_inverse_delta
-        return self._part * radii.deviation(self.count, self._width, log_level, self._unread)
 
 
 def trivial(problem: Problem) -> bool:
