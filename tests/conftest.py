@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from sureshot._elements import ELEMENTS, PRECISION
 from sureshot._validate import METRICS
-from sureshot.search.run import METHODS
+from sureshot.search.run import BANDITS, METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +36,12 @@ EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).smallest_subnormal)
 
 
-@pytest.fixture(scope="session", params=list(METHODS))
+@pytest.fixture(scope="session", params=[name for name in METHODS if name not in BANDITS])
 def method(request: pytest.FixtureRequest) -> str:
+    """A method for any k that promises the exact answer for epsilon = 0.
+
+    The bandits of the literature have a suite of their own, `tests/test_bandits.py`.
+    """
     return str(request.param)
 
 

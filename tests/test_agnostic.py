@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 
 import sureshot
 from sureshot.search import exact
-from sureshot.search.run import METHODS
+from sureshot.search.run import FIXED_BUDGET, METHODS, TOP_ONE
 from sureshot.sources import function
 from tests.conftest import (
     CERTAIN,
@@ -196,7 +196,9 @@ def test_threads_change_nothing(
     assert all(same_course(alone, other) for other in others)
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "exact"])
+@pytest.mark.parametrize(
+    "method", [name for name in METHODS if name not in ("exact", *TOP_ONE, *FIXED_BUDGET)]
+)
 @pytest.mark.parametrize("layout", ["C", "F"])
 def test_threads_change_no_complaint(method: str, layout: str) -> None:
     complaints = set()

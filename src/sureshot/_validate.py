@@ -13,11 +13,12 @@ from sureshot._elements import ELEMENTS, is_number
 from sureshot._native import Team
 from sureshot._validate_bounds import KnownBounds, kind, known_bounds, one_of, pair
 from sureshot.blocks import Blocks
-from sureshot.search.run import METHODS
+from sureshot.search.run import BANDITS, FIXED_BUDGET, METHODS, TOP_ONE, WITH_BUDGET
 from sureshot.sources.dense import is_coordinate_major
+from sureshot.theory.budgets import fewest_pulls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from sureshot._types import Array, Floats, Ints
     from sureshot.result import RoundInfo
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 METRICS = ("ip", "abs-ip", "sqeuclidean", "l1", "cosine")
 # Searched as negated distances, shown as distances.
 DISTANCES = ("sqeuclidean", "l1")
+
+# Methods that pull single coordinates and need limits of every reward.
+RANGE_METHODS = ("bounded-me", *BANDITS)
 
 # Norms of rows below this are not computed well: their squares are subnormal numbers.
 SMALLEST_NORM = 1e-140
@@ -55,6 +59,7 @@ class TopKRequest:
     delta: float
     bounds: KnownBounds
     method: str
+    replacement: bool
     budget: float | None
     budget_seconds: float | None
     arms: Ints
@@ -78,6 +83,7 @@ class ArmsRequest:
     low: float
     high: float
     method: str
+    replacement: bool
     budget: float | None
     budget_seconds: float | None
     arms: Ints
@@ -94,6 +100,7 @@ def top_k_request(
     delta: Any,
     bounds: Any,
     method: Any,
+    replacement: Any,
     budget: Any,
     budget_seconds: Any,
     where: Any,
@@ -110,19 +117,21 @@ def top_k_request(
     if metric == "cosine" and not queries.any(axis=1).all():
         raise ValueError("metric='cosine' needs a query that is not all zeros")
     epsilon, delta = _promise(epsilon, delta)
-    method = one_of(method, METHODS, "method")
+    method = _method(method, k)
+    replacement = _replacement(replacement, method)
     budget, budget_seconds = _budget(budget, budget_seconds, method)
     arms = _arms(where, len(data), "data rows")
     if k > len(arms):
         raise ValueError(f"k must be at most the number of selected arms, {len(arms)}, got {k}")
+    _refuse_small_budget(budget, len(arms), data.shape[1], method)
     threads = _threads(threads)
     team = Team(threads)
     if data.nbytes >= LARGE_ARRAY:
         team.start()  # They take their time to wake up: meanwhile the problem is set up.
     known = known_bounds(bounds, data, arms, team)
-    if method == "bounded-me" and known.low is None and known.reach is None:
+    if method in RANGE_METHODS and known.low is None and known.reach is None:
         message = (
-            "method='bounded-me' needs bounds=(low, high) of the data values, or a scan; "
+            f"method={method!r} needs bounds=(low, high) of the data values, or a scan; "
             f"got {bounds!r}"
         )
         raise ValueError(message)
@@ -138,6 +147,7 @@ def top_k_request(
         delta=delta,
         bounds=known,
         method=method,
+        replacement=replacement,
         budget=budget,
         budget_seconds=budget_seconds,
         arms=arms,
@@ -158,6 +168,7 @@ def best_arms_request(
     delta: Any,
     bounds: Any,
     method: Any,
+    replacement: Any,
     budget: Any,
     budget_seconds: Any,
     where: Any,
@@ -175,11 +186,13 @@ def best_arms_request(
     low, high = _real(low, "bounds[0]"), _real(high, "bounds[1]")
     if low >= high:
         raise ValueError(f"bounds must have low < high, got ({low:g}, {high:g})")
-    method = one_of(method, METHODS, "method")
+    method = _method(method, k)
+    replacement = _replacement(replacement, method)
     budget, budget_seconds = _budget(budget, budget_seconds, method)
     arms = _arms(where, n_arms, "arms")
     if k > len(arms):
         raise ValueError(f"k must be at most the number of selected arms, {len(arms)}, got {k}")
+    _refuse_small_budget(budget, len(arms), n_rewards, method)
     return ArmsRequest(
         pull=pull,
         n_arms=n_arms,
@@ -190,6 +203,7 @@ def best_arms_request(
         low=low,
         high=high,
         method=method,
+        replacement=replacement,
         budget=budget,
         budget_seconds=budget_seconds,
         arms=arms,
@@ -325,9 +339,64 @@ def _budget(budget: Any, seconds: Any, method: str) -> tuple[float | None, float
         seconds = _real(seconds, "budget_seconds")
         if seconds <= 0:
             raise ValueError(f"budget_seconds must be above 0, got {seconds:g}")
-    if method != "betting" and not (budget is None and seconds is None):
-        raise ValueError(f"a budget works with method='betting', got method={method!r}")
+    if method not in WITH_BUDGET and not (budget is None and seconds is None):
+        message = f"a budget works with {_names(WITH_BUDGET)}, got method={method!r}"
+        raise ValueError(message)
+    if method in FIXED_BUDGET and seconds is not None:
+        message = (
+            f"method={method!r} plans its pulls beforehand and cannot watch the clock: expected "
+            f"budget, got budget_seconds={seconds:g}"
+        )
+        raise ValueError(message)
+    if method in FIXED_BUDGET and budget is None:
+        message = (
+            f"method={method!r} spends a fixed budget: expected budget=, a share of all numbers "
+            "above 0 and at most 1, got None"
+        )
+        raise ValueError(message)
     return budget, seconds
+
+
+def _method(method: Any, k: int) -> str:
+    name = one_of(method, METHODS, "method")
+    if k > 1 and name in TOP_ONE:
+        others = [other for other in METHODS if other not in TOP_ONE]
+        message = (
+            f"method={name!r} finds the best arm only, got k={k}; methods for more are "
+            f"{_names(others)}"
+        )
+        raise ValueError(message)
+    return name
+
+
+def _replacement(replacement: Any, method: str) -> bool:
+    if replacement is not None and not isinstance(replacement, (bool, np.bool_)):
+        raise TypeError(f"replacement must be None, True or False, got {replacement!r}")
+    if replacement and method not in BANDITS:
+        message = (
+            f"method={method!r} never reads a number twice: replacement=True works with "
+            f"{_names(BANDITS)}"
+        )
+        raise ValueError(message)
+    return method in BANDITS if replacement is None else bool(replacement)
+
+
+def _refuse_small_budget(
+    budget: float | None, n_arms: int, n_coordinates: int, method: str
+) -> None:
+    if method not in FIXED_BUDGET or budget is None:
+        return
+    numbers, fewest = int(budget * n_arms * n_coordinates), fewest_pulls(method, n_arms)
+    if numbers < fewest:
+        message = (
+            f"method={method!r} needs a budget of at least {fewest} pulls for {n_arms} arms, got "
+            f"budget={budget:g}, which is {numbers} pulls"
+        )
+        raise ValueError(message)
+
+
+def _names(methods: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in methods)
 
 
 def _blocks(block: Any, data: Array, method: str, *, only_norms: bool) -> Blocks:
@@ -339,9 +408,9 @@ def _blocks(block: Any, data: Array, method: str, *, only_norms: bool) -> Blocks
     n_coordinates = int(data.shape[1])
     if block is not None:
         size = _count(block, "block")
-        if method == "bounded-me" and size != 1:
-            raise ValueError(f"method='bounded-me' pulls single coordinates, got block={size}")
-    elif method == "bounded-me":
+        if method in RANGE_METHODS and size != 1:
+            raise ValueError(f"method={method!r} pulls single coordinates, got block={size}")
+    elif method in RANGE_METHODS:
         size = 1
     elif is_coordinate_major(data):
         size = COLUMNS_FOR_NORMS if only_norms else 1

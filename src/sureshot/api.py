@@ -38,6 +38,7 @@ def top_k(
     delta: float = 0.05,
     bounds: tuple[npt.ArrayLike, npt.ArrayLike] | Bounds | str | None = None,
     method: str = "betting",
+    replacement: bool | None = None,
     budget: float | None = None,
     budget_seconds: float | None = None,
     where: npt.ArrayLike | None = None,
@@ -77,10 +78,20 @@ def top_k(
         a limit means the nearest number of the data's type.
     method
         ``"betting"`` reads what it needs, ``"bounded-me"`` is the paper's BoundedME and reads a
-        schedule fixed by (n, N, k, epsilon, delta), ``"exact"`` reads everything.
+        schedule fixed by (n, N, k, epsilon, delta), ``"exact"`` reads everything. The bandits of the
+        literature, for comparison, need limits of the values: ``"lucb"`` for any k;
+        ``"median-elimination"``, ``"successive-elimination"``, ``"lil-ucb"`` and ``"exponential-gap"``
+        for k = 1; ``"successive-rejects"`` for any k and ``"successive-halving"`` for k = 1 spend
+        `budget` and promise neither epsilon nor delta. See ``docs/bandits.md``.
+    replacement
+        Whether a coordinate may be pulled again. None: as the method was published, which is with
+        replacement for the bandits of the literature (they may then pull an arm more often than it
+        has coordinates) and without for the others. False makes the former pull each coordinate
+        at most once.
     budget, budget_seconds
         Stop after this share of all numbers, or this time; the certificate then says which epsilon
-        was reached. The k answers are evaluated exactly on top of it.
+        was reached. The k answers are evaluated exactly on top of it. Not for ``"bounded-me"`` and
+        ``"exact"``.
     where
         Boolean mask or array of indices without duplicates: search only these rows.
     rng
@@ -118,6 +129,7 @@ def top_k(
         delta,
         bounds,
         method,
+        replacement,
         budget,
         budget_seconds,
         where,
@@ -157,6 +169,7 @@ def best_arms(
     delta: float,
     bounds: tuple[float, float] = (0.0, 1.0),
     method: str = "betting",
+    replacement: bool | None = None,
     budget: float | None = None,
     budget_seconds: float | None = None,
     where: npt.ArrayLike | None = None,
@@ -181,8 +194,9 @@ def best_arms(
         Allowed probability of missing that.
     bounds
         Limits of every reward. A reward outside raises `BoundsError`.
-    method, budget, budget_seconds, where, rng, progress
-        As in `top_k`.
+    method, replacement, budget, budget_seconds, where, rng, progress
+        As in `top_k`; but the answers are not evaluated on top of a budget, and are estimates unless
+        the certificate says otherwise.
 
     Returns
     -------
@@ -209,6 +223,7 @@ def best_arms(
         delta,
         bounds,
         method,
+        replacement,
         budget,
         budget_seconds,
         where,

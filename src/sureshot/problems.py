@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot._validate import refuse_odd_norms
+from sureshot._validate import RANGE_METHODS, refuse_odd_norms
 from sureshot.search.problem import Problem
 from sureshot.sources import select
 from sureshot.theory import intervals
@@ -45,6 +45,7 @@ def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None, tea
         delta=request.delta,
         intervals=known,
         assumption=assumption,
+        replacement=request.replacement,
         budget=_numbers(request.budget, len(request.arms) * source.n_coordinates),
         deadline=_deadline(request.budget_seconds),
         team=team,
@@ -70,6 +71,7 @@ def best_arms_problem(request: ArmsRequest) -> Problem:
             limit=np.ones(n_arms),
         ),
         assumption="unconditional as long as every reward lies within the given bounds",
+        replacement=request.replacement,
         budget=_numbers(request.budget, n_arms * n_rewards),
         deadline=_deadline(request.budget_seconds),
         cheap_pulls=False,
@@ -90,7 +92,7 @@ def _known(request: TopKRequest, query: Floats, norms: Floats | None) -> tuple[I
     if request.metric in ("sqeuclidean", "l1"):
         low, high = bounds.low, bounds.high
         scanned = bounds.middle is not None and bounds.scale is not None
-        if request.method == "bounded-me" and scanned and bounds.reach is not None:
+        if request.method in RANGE_METHODS and scanned and bounds.reach is not None:
             width = bounds.scale * bounds.reach.max() * (1 + 1e-9)
             low, high = bounds.middle - width, bounds.middle + width
         if low is None or high is None:
@@ -111,7 +113,8 @@ def _known(request: TopKRequest, query: Floats, norms: Floats | None) -> tuple[I
     elif bounds.low is not None and bounds.high is not None:
         by_value = intervals.from_values("ip", query, bounds.low, bounds.high, blocks, n_arms)
     square_norms = norms if norms is not None else bounds.norms
-    if square_norms is not None:
+    # Where every reward must have limits of its own, norms say nothing.
+    if square_norms is not None and request.method not in RANGE_METHODS:
         by_norm = intervals.from_norms(query, square_norms * (1 + 1e-9), blocks)
 
     words = f"unconditional as long as {bounds.words}"

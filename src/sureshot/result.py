@@ -24,12 +24,13 @@ class Certificate:
         With probability at least ``1 - delta`` the k-th best returned arm is within this much of
         the true k-th best, in the units of the returned scores.
     delta
-        How often that may fail, over the random order of one query. 0 when `exact`.
+        How often that may fail, over the random order of one query. 0 when `exact`, 1 if nothing is
+        promised.
     exact
         True if the score of every arm was known exactly, so that no probability is involved.
     unconditional
-        True if the guarantee is proved in ``docs/theory.md`` and rests on nothing estimated from the
-        data.
+        True if the guarantee is proved in ``docs/theory.md`` or ``docs/bandits.md`` and rests on
+        nothing estimated from the data.
     scores
         ``"exact"`` if the returned scores are exact up to rounding, ``"estimate"`` if not.
     assumption
@@ -46,6 +47,8 @@ class Certificate:
     def __str__(self) -> str:
         if self.exact:
             promise = "This is the exact answer: the score of every arm was computed"
+        elif self.delta == 1:
+            promise = "This is a guess"
         else:
             loss = "" if self.epsilon == 0 else f" within {self.epsilon:.6g} of"
             promise = f"With probability at least {1 - self.delta:.6g} this is{loss} the true top k"

@@ -47,6 +47,7 @@ def test_every_option_reaches_the_library(invoke: Invoke, folder: Path) -> None:
         "1",
         "--block",
         "1",
+        "--without-replacement",
     ]
     found = json.loads(invoke("search", "data.npy", "query.npy", *arguments, "--json").stdout)
     expected = library(
@@ -58,6 +59,7 @@ def test_every_option_reaches_the_library(invoke: Invoke, folder: Path) -> None:
         delta=0.2,
         bounds=(-1, 1),
         method="bounded-me",
+        replacement=False,
         rng=3,
         threads=1,
         block=1,
@@ -71,6 +73,7 @@ def test_every_option_reaches_the_library(invoke: Invoke, folder: Path) -> None:
         "delta": 0.2,
         "bounds": [-1.0, 1.0],
         "method": "bounded-me",
+        "replacement": False,
         "budget": None,
         "budget_seconds": None,
         "seed": 3,

@@ -69,7 +69,16 @@ SEARCH_OPTIONS = (
         "--method",
         describe="How to search. betting reads only what it needs to be sure. bounded-me plans "
         "its reading by epsilon and delta before it sees the data, and needs limits or a scan "
-        "as --bounds. exact reads everything. A wrong name lists all that are known.",
+        "as --bounds. exact reads everything. The bandits of the literature need the same: lucb; "
+        "median-elimination, successive-elimination, lil-ucb and exponential-gap with -k 1; "
+        "successive-rejects, and successive-halving with -k 1, spend --budget and promise nothing. "
+        "A wrong name lists all that are known.",
+    ),
+    _option(
+        "replacement",
+        "--with-replacement/--without-replacement",
+        describe="Whether a bandit of the literature may read a number again. Not given: as it "
+        "was published, with replacement.",
     ),
     _option(
         "budget",
@@ -78,7 +87,7 @@ SEARCH_OPTIONS = (
         metavar="SHARE",
         describe="Stop after reading this share of DATA, such as 0.01, for each query. The "
         "guarantee stays, and the certificate says which epsilon was reached. The rows returned "
-        "are read on top. Only with betting.",
+        "are read on top. Not with bounded-me and exact.",
     ),
     _option(
         "budget_seconds",

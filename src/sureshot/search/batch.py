@@ -37,7 +37,7 @@ def run_batch(
     def with_team(query: int) -> tuple[Problem, Tally]:
         return start(query, team)
 
-    if method == "bounded-me":
+    if method not in ("betting", "exact"):
         return [
             run(problem, method, seed, tally) for problem, tally in map(with_team, range(queries))
         ]

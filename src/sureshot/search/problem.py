@@ -40,6 +40,7 @@ class Problem:
     budget: int | None = None  # numbers that may be read before the search stops
     deadline: float | None = None  # time.perf_counter() after which it stops
     team: Team = field(default_factory=lambda: Team(1))
+    replacement: bool = False  # whether rewards are drawn with replacement
     cheap_pulls: bool = True  # whether reading the answers to the end costs next to nothing
 
     def as_scores(self, signed: Floats) -> Floats:

@@ -1,0 +1,90 @@
+"""Rows of results: one JSON object per line, with what is needed to repeat the measurement."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+import sureshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from _typeshed import DataclassInstance
+
+    Case = TypeVar("Case", bound=DataclassInstance)
+
+Row = dict[str, Any]
+
+
+def read(path: Path) -> list[Row]:
+    """Return all rows of a file, none if there is no such file.
+
+    A line that an interruption cut short is left out.
+    """
+    if not path.exists():
+        return []
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return found
+
+
+def append(path: Path, row: Row) -> None:
+    """Write one more row to the end of a file, on a line of its own."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        if file.tell() > 0:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+        file.write(json.dumps(row).encode() + b"\n")
+
+
+def missing(wanted: Sequence[Case], there: Iterable[Row]) -> list[Case]:
+    """Return the cases without a row: a row holds the fields of its case.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Coin:
+    ...     side: str
+    >>> missing([Coin("head"), Coin("tail")], [{"side": "head", "pulls": 3}])
+    [Coin(side='tail')]
+    """
+    found = list(there)
+    keys = {_key(row, list(asdict(case))) for case in wanted[:1] for row in found}
+    return [case for case in wanted if _key(asdict(case), list(asdict(case))) not in keys]
+
+
+def _key(row: Row, names: list[str]) -> str:
+    return json.dumps([row.get(name) for name in names])
+
+
+def environment() -> Row:
+    """Return the versions and the machine that a row was measured with."""
+    return {
+        "library": sureshot.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "cpu": _cpu_name(),
+    }
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
