@@ -350,8 +350,9 @@ def test_an_error_of_pull_and_of_progress_reaches_the_caller(method: str) -> Non
     def broken(*_: object) -> Array:
         raise OSError("the disk is on fire")
 
-    with pytest.raises(OSError, match="on fire"):
+    with pytest.raises(sureshot.PullError, match="on fire") as raised:
         best_arms(pull=broken, method=method)
+    assert isinstance(raised.value.__cause__, OSError)
     with pytest.raises(OSError, match="on fire"):
         top_k(progress=broken, method=method)
 
