@@ -5,8 +5,11 @@ Every way is an executor that takes a call and gives a future, so that the rest 
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -131,7 +134,28 @@ class Flights:
             call, retry = self._again.popleft() if self._again else (next(self._calls, None), 0)
             if call is None:
                 return
-            self._flying[self._caller.submit(self._pull, call.arms, call.coordinates)] = call, retry
+            # Between the start of a call and its entry here, an interruption would lose it. A call
+            # that is made here and now is interrupted itself.
+            with nullcontext() if isinstance(self._caller, Here) else _uninterrupted():
+                future = self._caller.submit(self._pull, call.arms, call.coordinates)
+                self._flying[future] = call, retry
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back for a moment; only the main thread ever hears of it."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held = []
+    signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if held:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _error(future: Future[Any]) -> BaseException | None:

@@ -101,7 +101,7 @@ class Journal:
             self._database.close()
             raise
         self.seed = int(meta["seed"])
-        self.changed = [name for name in search if search[name] != meta["search"][name]]
+        self.changed = [name for name in search if search[name] != meta["search"].get(name)]
 
     def fill(self, rewards: Floats, arms: Ints, coordinates: Ints) -> None:
         """Write the rewards that are known into a table of shape (len(arms), len(coordinates))."""
@@ -192,9 +192,9 @@ class Journal:
             )
             raise JournalError(message)
         differences = [
-            f"{name} was {_shown(meta[name])} and is now {_shown(value)}"
+            f"{name} was {_shown(meta.get(name))} and is now {_shown(value)}"
             for name, value in problem.items()
-            if meta[name] != value
+            if meta.get(name) != value
         ]
         if seed is not None and seed != meta["seed"]:
             differences.append("rng has another seed (without rng, the journal's own is used)")
