@@ -10,13 +10,14 @@ import pickle
 import signal
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import sureshot
+from sureshot.sources.loop import Loop
 from sureshot.sources.pulls import Pulls
 from tests import pulling
 from tests.pulling import METHODS, N_ARMS, N_REWARDS, WAYS, AsyncService, Service, same, search
@@ -245,6 +246,24 @@ def test_a_call_that_cancels_itself_has_failed() -> None:
     service.fail = cancelled
     with pytest.raises(sureshot.PullError, match="CancelledError: the call was cancelled"):
         search("coroutine", service)
+
+
+def test_a_call_that_is_cancelled_before_its_first_line_ends_too() -> None:
+    blocked, go_on = threading.Event(), threading.Event()
+
+    async def block(arms: Ints, coordinates: Ints) -> int:
+        blocked.set()
+        go_on.wait()
+        return 1
+
+    with Loop() as loop:
+        first = loop.submit(block, np.arange(1), np.arange(1))
+        blocked.wait()  # so that the call below and its end both wait for the loop
+        second = loop.submit(Service().ask, np.arange(1), np.arange(1))
+        loop.cancel()
+        go_on.set()
+        assert first.result() == 1
+        assert isinstance(second.exception(), CancelledError)
 
 
 @every_parallel_way

@@ -48,14 +48,19 @@ class Loop:
             try:
                 future.set_result(await pull(arms, coordinates))
             except asyncio.CancelledError:
-                future.set_exception(CancelledError("the call was cancelled"))
+                raise
             except BaseException as error:  # noqa: BLE001 - a loop does not outlive some of them
                 future.set_exception(error)
 
         def begin() -> None:
             task = self._loop.create_task(call())
             self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            task.add_done_callback(end)
+
+        def end(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if task.cancelled():  # perhaps before its first line
+                future.set_exception(CancelledError("the call was cancelled"))
 
         self._loop.call_soon_threadsafe(begin)
         return future
