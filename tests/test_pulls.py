@@ -20,12 +20,13 @@ import sureshot
 from sureshot.sources.loop import Loop
 from sureshot.sources.pulls import Pulls
 from tests import pulling
+from tests.guarantee import assert_at_most
 from tests.pulling import METHODS, N_ARMS, N_REWARDS, WAYS, AsyncService, Service, same, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sureshot._types import Array, Ints
+    from sureshot._types import Array, Floats, Ints
 
 every_way = pytest.mark.parametrize("way", WAYS)
 every_parallel_way = pytest.mark.parametrize("way", ["threads", "coroutine"])
@@ -52,6 +53,52 @@ def test_rewards_may_arrive_in_any_order(way: str, seed: int) -> None:
     began = [(int(arms[0]), int(js[0])) for arms, js in service.calls]
     assert list(service.returned) != began  # a Counter keeps the order of the first returns
     assert same(found, search("plain", Service(), rng=seed))
+
+
+class AsTheyCome:
+    """The mistake: of the calls in flight for an arm, the first to return is bet on first.
+
+    Here a reward of 0 returns at once and a 1 takes its time, as an answer that breaks off does.
+    """
+
+    def __init__(self, table: Floats, in_flight: int, seed: int) -> None:
+        order = np.random.default_rng(seed).permutation(table.shape[1])
+        self.left = [list(row[order]) for row in table]
+        self.in_flight = in_flight
+
+    def table(self, arms: Ints, coordinates: Ints) -> Floats:
+        return np.array([[self.next(self.left[arm]) for _ in coordinates] for arm in arms])
+
+    def next(self, left: list[float]) -> float:
+        flying = left[: self.in_flight]
+        return left.pop(flying.index(min(flying)))
+
+
+def failures(trials: int, in_flight: int) -> int:
+    """Count the wrong answers of an exact search for the best of 20 arms at delta = 0.05."""
+    wrong = 0
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        ones = rng.permutation([150] + 19 * [138])[:, None]
+        table = rng.permuted((np.arange(300) < ones).astype(float), axis=1)
+        with pytest.MonkeyPatch.context() as patch:
+            if in_flight > 1:
+                arriving = AsTheyCome(table, in_flight, seed)
+                patch.setattr(Pulls, "table", lambda _, arms, js, a=arriving: a.table(arms, js))
+            found = sureshot.best_arms(
+                functools.partial(_lookup, table), 20, 300, epsilon=0.0, delta=0.05, rng=seed
+            )
+        wrong += ones[found.indices[0], 0] != 150
+    return wrong
+
+
+def test_bets_in_drawn_order_keep_the_promise() -> None:
+    assert_at_most(failures(100, in_flight=1), 100, 0.05)
+
+
+def test_planted_bets_in_the_order_of_arrival_are_caught() -> None:
+    with pytest.raises(AssertionError, match=r"promised 0\.05"):
+        assert_at_most(failures(100, in_flight=32), 100, 0.05)
 
 
 def test_a_process_pool() -> None:
