@@ -126,6 +126,19 @@ class Journal:
         with self._told():
             return int(self._run("SELECT count(*) FROM pulls").fetchone()[0])
 
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note on every error, and on Ctrl-C, that what was paid for is kept."""
+        try:
+            yield
+        except JournalError:
+            raise
+        except BaseException as error:
+            error.add_note(
+                f"{self.count():,} rewards are kept in {self.path}: the same call goes on from there"
+            )
+            raise
+
     def close(self) -> None:
         """Fold the write-ahead file into the main one, and give up the lock."""
         with self._told():

@@ -115,10 +115,6 @@ class Pulls:
                 continue  # no rewards: the first such call is the error, or comes after it
             found.append((call, values, (values >= self.low) & (values <= self.high)))
         self.journal.add(_entries(found))
-        error.add_note(
-            f"{self.journal.count():,} rewards are kept in {self.journal.path}: "
-            "the same call goes on from there"
-        )
 
     def _refuse(self, call: Call, values: Floats, inside: Bools) -> None:
         row, column = np.argwhere(~inside)[0]

@@ -63,6 +63,7 @@ def opened(request: ArmsRequest) -> Iterator[Pulls]:
         journal = None
         if how.journal is not None:
             journal = stack.enter_context(_journal(request, how.journal))
+            stack.enter_context(journal.noted())
         if how.is_coroutine:
             from sureshot.sources.loop import Loop  # noqa: PLC0415 - asyncio takes long to import
 
