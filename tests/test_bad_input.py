@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,6 +162,27 @@ BEST_ARMS: list[Case] = [
         ({name: value}, error, rf"{name} must .*got {re.escape(repr(value))}")
         for name in ("n_arms", "n_rewards")
         for value, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError))
+    ),
+    ({"executor": 4}, TypeError, r"executor must be a concurrent\.futures\.Executor, got int"),
+    ({"executor": ThreadPoolExecutor}, TypeError, r"executor must be .*Executor, got "),
+    (
+        {"executor": ThreadPoolExecutor(1), "pull": asyncio.sleep},
+        ValueError,
+        r"executor calls ordinary functions, and pull is a coroutine function",
+    ),
+    *(
+        ({name: value}, error, rf"{name} must .*got {re.escape(repr(value))}")
+        for name in ("pulls_per_call", "concurrency")
+        for value, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError), (True, TypeError))
+    ),
+    ({"concurrency": 4}, ValueError, r"concurrency needs .*coroutine.*executor; got .*=4"),
+    ({"retries": -1}, ValueError, r"retries must be at least 0, got -1"),
+    ({"retries": None}, TypeError, r"retries must be an integer, got None"),
+    ({"journal": 3}, TypeError, r"journal must be the name of a file, got int"),
+    ({"journal": b"a.db"}, TypeError, r"journal must be the name of a file, got bytes"),
+    *(
+        ({"journal": name}, ValueError, rf"journal must be .*folder that is there, got '{name}'")
+        for name in ("", ".", "absent/a.db")
     ),
 ]
 
@@ -350,8 +373,9 @@ def test_an_error_of_pull_and_of_progress_reaches_the_caller(method: str) -> Non
     def broken(*_: object) -> Array:
         raise OSError("the disk is on fire")
 
-    with pytest.raises(OSError, match="on fire"):
+    with pytest.raises(sureshot.PullError, match="on fire") as raised:
         best_arms(pull=broken, method=method)
+    assert isinstance(raised.value.__cause__, OSError)
     with pytest.raises(OSError, match="on fire"):
         top_k(progress=broken, method=method)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sureshot.api import best_arms, scan, top_k
 from sureshot.bounds import Bounds
-from sureshot.errors import BoundsError
+from sureshot.errors import BoundsError, JournalError, PullError
 from sureshot.result import Certificate, RoundInfo, TopK, Work
 
 __version__ = "0.1.0"
@@ -13,6 +13,8 @@ __all__ = [
     "Bounds",
     "BoundsError",
     "Certificate",
+    "JournalError",
+    "PullError",
     "RoundInfo",
     "TopK",
     "Work",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy as np
 from sureshot._elements import ELEMENTS, is_number
 from sureshot._native import Team
 from sureshot._validate_bounds import KnownBounds, kind, known_bounds, one_of, pair
+from sureshot._validate_pulls import Pulling, pulling, whole_number
 from sureshot.blocks import Blocks
 from sureshot.search.run import BANDITS, FIXED_BUDGET, METHODS, TOP_ONE, WITH_BUDGET
 from sureshot.sources.dense import is_coordinate_major
@@ -74,7 +74,6 @@ class TopKRequest:
 class ArmsRequest:
     """The arguments of `best_arms`, checked."""
 
-    pull: Callable[[Ints, Ints], Array]
     n_arms: int
     n_rewards: int
     k: int
@@ -88,7 +87,9 @@ class ArmsRequest:
     budget_seconds: float | None
     arms: Ints
     seed: int
+    seed_given: bool  # or drawn here, because no rng was given
     progress: Callable[[RoundInfo], object] | None
+    pulling: Pulling
 
 
 def top_k_request(
@@ -174,6 +175,11 @@ def best_arms_request(
     where: Any,
     rng: Any,
     progress: Any,
+    executor: Any,
+    pulls_per_call: Any,
+    concurrency: Any,
+    retries: Any,
+    journal: Any,
 ) -> ArmsRequest:
     """Check the arguments of `best_arms`."""
     if not callable(pull):
@@ -194,7 +200,6 @@ def best_arms_request(
         raise ValueError(f"k must be at most the number of selected arms, {len(arms)}, got {k}")
     _refuse_small_budget(budget, len(arms), n_rewards, method)
     return ArmsRequest(
-        pull=pull,
         n_arms=n_arms,
         n_rewards=n_rewards,
         k=k,
@@ -208,7 +213,9 @@ def best_arms_request(
         budget_seconds=budget_seconds,
         arms=arms,
         seed=_seed(rng),
+        seed_given=rng is not None,
         progress=_progress(progress),
+        pulling=pulling(pull, executor, pulls_per_call, concurrency, retries, journal),
     )
 
 
@@ -294,15 +301,7 @@ def _queries(query: Any, width: int) -> Floats:
 
 
 def _count(value: Any, name: str) -> int:
-    try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError  # noqa: TRY301 - the same message as for any other non-integer
-        count = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
-    if count < 1:
-        raise ValueError(f"{name} must be at least 1, got {count}")
-    return count
+    return whole_number(value, name, 1)
 
 
 def _real(value: Any, name: str) -> float:

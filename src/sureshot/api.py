@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sureshot import _validate
@@ -15,7 +16,9 @@ from sureshot.search.run import run
 from sureshot.sources import select
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import os
+    from collections.abc import Awaitable, Callable
+    from concurrent.futures import Executor
 
     import numpy as np
     import numpy.typing as npt
@@ -160,7 +163,7 @@ def top_k(
 
 
 def best_arms(
-    pull: Callable[[Ints, Ints], Array],
+    pull: Callable[[Ints, Ints], npt.ArrayLike | Awaitable[npt.ArrayLike]],
     n_arms: int,
     n_rewards: int,
     k: int = 1,
@@ -175,6 +178,11 @@ def best_arms(
     where: npt.ArrayLike | None = None,
     rng: Rng = None,
     progress: Callable[[RoundInfo], object] | None = None,
+    executor: Executor | None = None,
+    pulls_per_call: int | None = None,
+    concurrency: int | None = None,
+    retries: int = 0,
+    journal: str | os.PathLike[str] | None = None,
 ) -> TopK:
     """Find the k arms with the largest mean reward over finite lists of rewards.
 
@@ -183,7 +191,8 @@ def best_arms(
     pull
         ``pull(arms, coordinates)`` gets two int64 arrays and returns the rewards f(arm, coordinate)
         as an array of shape (len(arms), len(coordinates)). The same arguments must always give the
-        same rewards.
+        same rewards. An ordinary function, or a coroutine function (``async def``): that is run in
+        an event loop of its own in another thread, so it works in a notebook, too.
     n_arms, n_rewards
         Number of arms, and of rewards in the list of each.
     k
@@ -195,13 +204,32 @@ def best_arms(
     bounds
         Limits of every reward. A reward outside raises `BoundsError`.
     method, replacement, budget, budget_seconds, where, rng, progress
-        As in `top_k`; but the answers are not evaluated on top of a budget, and are estimates unless
-        the certificate says otherwise.
+        As in `top_k`; but the answers of the bandits of the literature are not evaluated on top of a
+        budget, and are estimates unless the certificate says otherwise.
+    executor
+        Any ``concurrent.futures.Executor``, to call an ordinary `pull` in its threads, processes or
+        machines.
+    pulls_per_call
+        The most coordinates that a call of `pull` asks for; it then asks for a single arm. By
+        default 1 with an executor or a coroutine function; without, a call asks for all the arms and
+        coordinates that the search wants next.
+    concurrency
+        The most calls in flight at once with an executor or a coroutine function, 16 by default.
+        The result never depends on it, nor on which call returns first.
+    retries
+        How many more times a call that raises an exception is tried, at once. Then `PullError` is
+        raised, with arm and coordinate.
+    journal
+        File that keeps every reward as it is returned, in SQLite. The same call with the same file
+        goes on where an error, Ctrl-C or a crash has stopped it and pays for nothing twice. It
+        keeps the seed, too, so `rng` may be left out. A journal of other `n_arms`, `n_rewards`,
+        `bounds` or `rng`, and one in use, is refused with `JournalError`. See ``docs/pulls.md``.
 
     Returns
     -------
     TopK
-        Its scores are mean rewards.
+        Its scores are mean rewards. ``work.pulls_paid`` tells how many rewards were pulled and not
+        found in the journal.
 
     Examples
     --------
@@ -210,6 +238,18 @@ def best_arms(
     >>> found = best_arms(
     ...     lambda arms, coordinates: table[np.ix_(arms, coordinates)],
     ...     20, 5000, epsilon=0.3, delta=0.05, method="bounded-me", rng=0,
+    ... )
+    >>> int(found.indices[0]) >= 12
+    True
+
+    Pulls that take their time, eight at once:
+
+    >>> import asyncio
+    >>> async def ask(arms, coordinates):
+    ...     await asyncio.sleep(0.001)
+    ...     return table[np.ix_(arms, coordinates)]
+    >>> found = best_arms(
+    ...     ask, 20, 5000, epsilon=0.3, delta=0.05, pulls_per_call=100, concurrency=8, rng=0
     ... )
     >>> int(found.indices[0]) >= 12
     True
@@ -229,9 +269,17 @@ def best_arms(
         where,
         rng,
         progress,
+        executor,
+        pulls_per_call,
+        concurrency,
+        retries,
+        journal,
     )
-    problem = best_arms_problem(request)
-    return run(problem, request.method, request.seed, Tally(0, request.progress))
+    with select.opened(request) as pulls:
+        problem = best_arms_problem(request, pulls)
+        seed = request.seed if pulls.journal is None else pulls.journal.seed
+        found = run(problem, request.method, seed, Tally(0, request.progress))
+    return replace(found, work=replace(found.work, pulls_paid=pulls.paid))
 
 
 def scan(data: Array, *, threads: int | None = None) -> Bounds:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sureshot._native import Team
     from sureshot._types import Floats
     from sureshot._validate import ArmsRequest, TopKRequest
+    from sureshot.sources.pulls import Pulls
 
 # Norm bets are taken when the root mean square they work with is at most this part of the range that
 # range bets work with. The sums of a block average out, which only norm bets profit from.
@@ -53,13 +54,20 @@ def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None, tea
     )
 
 
-def best_arms_problem(request: ArmsRequest) -> Problem:
+def best_arms_problem(request: ArmsRequest, pulls: Pulls) -> Problem:
     """Return the problem of `best_arms`."""
+    assumption = "unconditional as long as every reward lies within the given bounds"
+    if pulls.journal is not None and pulls.journal.changed:
+        # Its rewards came in the order of the same seed: what they suggest is no longer random.
+        assumption += (
+            f" and nothing in the journal, which was begun with another "
+            f"{' and '.join(pulls.journal.changed)}, suggested this search"
+        )
     n_arms, n_rewards = len(request.arms), request.n_rewards
     half_width = (request.high - request.low) / 2
     magnitude = max(abs(request.low), abs(request.high))
     return Problem(
-        source=select.function_source(request),
+        source=select.function_source(request, pulls),
         arms=request.arms,
         scale=np.full(n_arms, 1 / n_rewards),
         k=request.k,
@@ -70,7 +78,7 @@ def best_arms_problem(request: ArmsRequest) -> Problem:
             weight=np.full(n_rewards, half_width + intervals.ROUNDING * magnitude),
             limit=np.ones(n_arms),
         ),
-        assumption="unconditional as long as every reward lies within the given bounds",
+        assumption=assumption,
         replacement=request.replacement,
         budget=_numbers(request.budget, n_arms * n_rewards),
         deadline=_deadline(request.budget_seconds),

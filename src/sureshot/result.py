@@ -78,6 +78,9 @@ class Work:
         Arms whose exact score was computed.
     seconds
         Wall-clock time.
+    pulls_paid
+        Of `best_arms`: rewards that `pull` returned in this call; the others were found in the
+        journal. 0 for arrays.
     """
 
     numbers_read: int
@@ -86,6 +89,7 @@ class Work:
     rounds: int
     exact_scores: int
     seconds: float
+    pulls_paid: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary ready for JSON."""

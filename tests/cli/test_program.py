@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def test_help_and_version(invoke: Invoke) -> None:
     assert invoke("--version").output == f"sureshot {sureshot.__version__}\n"
     overview = invoke("--help").output
-    assert all(name in overview for name in ("search", "scan", "demo", "doctor"))
+    assert all(name in overview for name in ("search", "scan", "best", "demo", "doctor"))
     shown = " ".join(invoke("search", "--help").output.split())
     for option in (
         "-k",
@@ -57,6 +57,10 @@ def test_help_and_version(invoke: Invoke) -> None:
         ["search", "data.npy", "query.npy", "--budget", "half"],
         ["scan"],
         ["scan", "data.npy"],
+        ["best"],
+        ["best", "rewards.npy"],
+        ["best", "rewards.npy", "--epsilon", "0.1"],
+        ["best", "rewards.npy", "--epsilon", "small", "--delta", "0.1"],
         ["demo", "--rows", "9"],
         ["demo", "--columns", "0"],
         ["demo", "--seed", "-1"],

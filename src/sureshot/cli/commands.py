@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 from rich.console import Console
 
 import sureshot
@@ -14,8 +15,14 @@ from sureshot.cli import comparison, tables
 from sureshot.cli import demo as demonstration
 from sureshot.cli import doctor as examination
 from sureshot.cli import scan as scanning
-from sureshot.cli.inputs import load_bounds, open_array, told_in_one_line
-from sureshot.cli.options import DEFAULTS, json_option, search_options
+from sureshot.cli.inputs import load_bounds, open_array, open_rewards, told_in_one_line
+from sureshot.cli.options import (
+    BEST_DEFAULTS,
+    DEFAULTS,
+    best_options,
+    json_option,
+    search_options,
+)
 from sureshot.cli.progress import shown_if_slow
 
 if TYPE_CHECKING:
@@ -93,6 +100,36 @@ def scan(data: Path, out: Path, threads: int | None, as_json: bool) -> None:
         print_json({"data": data, "out": out, **found.to_dict()})
     else:
         tables.print_scan(found, data, out)
+
+
+@cli.command()
+@click.argument("rewards", metavar="REWARDS", type=click.Path(path_type=Path))
+@best_options
+@json_option
+def best(rewards: Path, as_json: bool, **options: Any) -> None:
+    """Find the rows of REWARDS with the largest means.
+
+    REWARDS is a .npy file of shape (arms, rewards), such as which model was right on which example.
+    It is mapped, not loaded, and only what the search asks for is read.
+
+    The best model up to one point of accuracy, 95 % sure:
+    sureshot best right.npy --epsilon 0.01 --delta 0.05
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    table = open_rewards(rewards)
+    with told_in_one_line(), shown_if_slow(table.size, 1) as progress:
+        result = sureshot.best_arms(
+            lambda arms, coordinates: table[np.ix_(arms, coordinates)],
+            *table.shape,
+            **given,
+            progress=progress,
+        )
+    if as_json:
+        used = {name: given.get(name, BEST_DEFAULTS[name]) for name in options}
+        used["seed"] = used.pop("rng")
+        print_json({"parameters": {"rewards": rewards, **used}, **result.to_dict()})
+    else:
+        tables.print_best(result)
 
 
 @cli.command()

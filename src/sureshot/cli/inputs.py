@@ -65,6 +65,35 @@ def open_array(path: Path) -> np.ndarray[Any, Any]:
     return array
 
 
+def open_rewards(path: Path) -> np.ndarray[Any, Any]:
+    """Open a ``.npy`` file with a table of rewards as a memory map."""
+    table = open_array(path)
+    if table.ndim != 2 or table.size == 0:
+        message = (
+            f"{path} must have shape (arms, rewards) and not be empty, got shape {table.shape}"
+        )
+        raise InputError(message)
+    if table.dtype.kind not in "fiub":
+        raise InputError(f"{path} must hold real numbers, got {table.dtype}")
+    return table
+
+
+def parse_limits(
+    context: click.Context,  # noqa: ARG001 - the signature click calls
+    parameter: click.Parameter,  # noqa: ARG001
+    text: str | None,
+) -> tuple[float, float] | None:
+    """Read ``LOW,HIGH``. Whether the two numbers make sense is for the library to say."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(end) for end in text.split(","))
+    except ValueError:
+        message = f"--bounds must be two numbers LOW,HIGH such as -1,1; got {text!r}"
+        raise InputError(message) from None
+    return low, high
+
+
 def parse_bounds(
     context: click.Context,  # noqa: ARG001 - the signature click calls
     parameter: click.Parameter,  # noqa: ARG001

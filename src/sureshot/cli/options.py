@@ -1,31 +1,42 @@
-"""The options of ``sureshot search``: the arguments of `top_k` by other means."""
+"""The options of ``sureshot search`` and ``best``: the arguments of the library by other means."""
 
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import sureshot
-from sureshot.cli.inputs import parse_bounds
+from sureshot.cli.inputs import parse_bounds, parse_limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+
+def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    parameters = inspect.signature(function).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}
+
 
 # An option that is not given is not passed on, so the library's own default holds; the help reads
 # it from the signature.
-DEFAULTS = {
-    name: parameter.default
-    for name, parameter in inspect.signature(sureshot.top_k).parameters.items()
-}
+DEFAULTS = _defaults(sureshot.top_k)
+BEST_DEFAULTS = _defaults(sureshot.best_arms)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 
 
-def _option(*names: str, describe: str, **settings: Any) -> Callable[..., Any]:
-    """Make an option for the argument of `top_k` that its first name says."""
-    default = DEFAULTS[names[0]]
+def _option(
+    *names: str, describe: str, defaults: dict[str, Any] = DEFAULTS, **settings: Any
+) -> Callable[..., Any]:
+    """Make an option for the argument of the library that its first name says."""
+    default = defaults[names[0]]
+    if default is inspect.Parameter.empty:
+        return click.option(*names, required=True, help=describe, **settings)
+    if isinstance(default, tuple):  # as it would be given here
+        default = ",".join(f"{end:g}" for end in default)
     shown = "" if default is None else f"  [default: {default}]"
     return click.option(*names, default=None, help=describe + shown, **settings)
 
@@ -120,8 +131,76 @@ SEARCH_OPTIONS = (
 )
 
 
+_best_option = partial(_option, defaults=BEST_DEFAULTS)
+
+BEST_OPTIONS = (
+    _best_option("k", "-k", type=int, describe="How many arms to return."),
+    _best_option(
+        "epsilon",
+        "--epsilon",
+        type=float,
+        describe="Allowed loss in the mean reward: how much worse than the true k-th best the last "
+        "returned arm may be. 0 asks for the exact top k.",
+    ),
+    _best_option(
+        "delta",
+        "--delta",
+        type=float,
+        describe="Allowed probability of missing that; 0.05 is one in twenty.",
+    ),
+    _best_option(
+        "bounds",
+        "--bounds",
+        metavar="LOW,HIGH",
+        callback=parse_limits,
+        describe="Limits that every reward keeps, such as -1,1. The guarantee rests on them, and a "
+        "reward met outside stops the search.",
+    ),
+    _best_option(
+        "method",
+        "--method",
+        describe="How to search. betting reads only what it needs to be sure. bounded-me plans "
+        "its reading by epsilon and delta before it sees a reward. exact reads everything. A wrong "
+        "name lists all that are known.",
+    ),
+    _best_option(
+        "budget",
+        "--budget",
+        type=float,
+        metavar="SHARE",
+        describe="Stop after reading this share of REWARDS, such as 0.1. The guarantee stays, and "
+        "the certificate says which epsilon was reached. The arms returned are read to the end on "
+        "top. Only with betting.",
+    ),
+    _best_option(
+        "budget_seconds",
+        "--budget-seconds",
+        type=float,
+        metavar="SECONDS",
+        describe="The same with a time.",
+    ),
+    _best_option(
+        "rng",
+        "--seed",
+        type=int,
+        metavar="INTEGER",
+        describe="Seed of the random order in which columns are read; the same seed gives the "
+        "same answer. Not given: a new order each time.",
+    ),
+)
+
+
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of a search, in the order of the help."""
-    for option in reversed(SEARCH_OPTIONS):
+    return _with(SEARCH_OPTIONS, command)
+
+
+def best_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a search for the best arms, in the order of the help."""
+    return _with(BEST_OPTIONS, command)
+
+
+def _with(options: Sequence[Callable[..., Any]], command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(options):
         command = option(command)
     return command

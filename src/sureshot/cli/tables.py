@@ -38,6 +38,14 @@ def print_result(result: TopK) -> None:
     print_sentence(console, _work_sentence(result.work, len(result.queries)))
 
 
+def print_best(result: TopK) -> None:
+    """Print the best arms of a table of rewards, what is guaranteed of them, and what it cost."""
+    console = Console()
+    console.print(answer_table(result, None, names=("rank", "arm", "mean reward")))
+    print_sentence(console, str(result.certificate))
+    print_sentence(console, _work_sentence(result.work, 1))
+
+
 def print_scan(found: Scanned, data: Path, out: Path) -> None:
     """Print what a scan found, what it cost, and how to use it."""
     table = plain_table()
@@ -88,11 +96,14 @@ def plain_table(title: str | None = None) -> Table:
 
 
 def answer_table(
-    result: TopK, title: str | None, true_ranks: npt.NDArray[np.int64] | None = None
+    result: TopK,
+    title: str | None,
+    true_ranks: npt.NDArray[np.int64] | None = None,
+    names: tuple[str, str, str] = ("rank", "index", "score"),
 ) -> Table:
     """Return the rows that one query found, with their true ranks if these are known."""
     table = plain_table(title)
-    for name in ("rank", "index", "score"):
+    for name in names:
         table.add_column(name, justify="right")
     if true_ranks is not None:
         table.add_column("true rank", justify="right")

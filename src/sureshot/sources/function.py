@@ -8,75 +8,44 @@ import numpy as np
 
 from sureshot._summation import add_exactly
 from sureshot.blocks import Blocks
-from sureshot.errors import BoundsError
 from sureshot.sources.base import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from sureshot._native import Ledger, Met, Order, Team
-    from sureshot._types import Array, Floats, Ints
+    from sureshot._types import Floats, Ints
+    from sureshot.sources.pulls import Pulls
 
 # Rewards asked for in one call of the function: enough to be worth the call, a few MB at most.
 REWARDS_PER_CALL = 1 << 18
 
 
 class FunctionSource:
-    """Rewards that `pull` returns.
+    """Rewards that a function returns.
 
     Parameters
     ----------
-    pull
-        Called as ``pull(arms, coordinates)`` with two int64 arrays; returns the rewards as an
-        array of shape (len(arms), len(coordinates)).
+    pulls
+        Calls the function.
     n_arms, n_rewards
         Arms and rewards per arm.
-    low, high
-        Limits of every reward; a reward outside is refused.
     """
 
     bytes_per_number = 8
     coordinate_major = True
 
-    def __init__(
-        self,
-        pull: Callable[[Ints, Ints], Array],
-        n_arms: int,
-        n_rewards: int,
-        low: float,
-        high: float,
-    ) -> None:
-        self.pull = pull
+    def __init__(self, pulls: Pulls, n_arms: int, n_rewards: int) -> None:
+        self.pulls = pulls
         self.n_arms = n_arms
         self.n_coordinates = n_rewards
         self.blocks = Blocks(n_rewards)
-        self.low = low
-        self.high = high
 
     def block_sums(self, arms: Ints, blocks: Ints, squares: Floats | None = None) -> Floats:
         """Return the reward of each arm at each coordinate, shape (len(blocks), len(arms))."""
         if squares is not None:
             raise TypeError("a function has rewards but no data values to square")
-        rewards = np.asarray(self.pull(arms, blocks))
-        expected = (len(arms), len(blocks))
-        if rewards.shape != expected:
-            message = (
-                f"pull must return an array of shape {expected} (arms, coordinates), "
-                f"got shape {rewards.shape}"
-            )
-            raise ValueError(message)
-        if rewards.dtype.kind not in "fiub":
-            raise TypeError(f"pull must return real numbers, got an array of {rewards.dtype}")
-        rewards = rewards.astype(np.float64, copy=False)
-        inside = (rewards >= self.low) & (rewards <= self.high)
-        if not inside.all():
-            arm, coordinate = np.argwhere(~inside)[0]
-            message = (
-                f"arm {arms[arm]} has reward {rewards[arm, coordinate]:.6g} at coordinate "
-                f"{blocks[coordinate]}, outside bounds=({self.low:.6g}, {self.high:.6g})"
-            )
-            raise BoundsError(message)
-        return rewards.T
+        return self.pulls.table(arms, blocks).T
 
     def advance(
         self,
@@ -88,7 +57,10 @@ class FunctionSource:
         start: int,
         stop: int,
     ) -> Met:
-        """Pull the drawn coordinates [start, stop) of the arms at some positions into the ledger."""
+        """Pull the drawn coordinates [start, stop) of the arms at some positions into the ledger.
+
+        All of them before the first bet, so that no bet depends on which reward came first.
+        """
         sums = self.block_sums(arms[positions], order.blocks[start:stop])
         return ledger.add(team, np.ascontiguousarray(sums), positions, start, stop)
 

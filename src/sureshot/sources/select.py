@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
 
+from sureshot.sources.calls import Here
 from sureshot.sources.dense import DenseSource, row_norms
 from sureshot.sources.function import FunctionSource
+from sureshot.sources.pulls import Pulls
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from sureshot._native import Team
     from sureshot._types import Floats
     from sureshot._validate import ArmsRequest, TopKRequest
+    from sureshot.sources.calls import Caller
+    from sureshot.sources.journal import Journal
 
 REWARD_OF_METRIC = {
     "ip": "ip",
@@ -40,8 +49,50 @@ def numbers_read_before(request: TopKRequest) -> int:
     return for_norms + request.bounds.numbers_read
 
 
-def function_source(request: ArmsRequest) -> FunctionSource:
+def function_source(request: ArmsRequest, pulls: Pulls) -> FunctionSource:
     """Return the source of `best_arms`."""
-    return FunctionSource(
-        request.pull, request.n_arms, request.n_rewards, request.low, request.high
-    )
+    return FunctionSource(pulls, request.n_arms, request.n_rewards)
+
+
+@contextmanager
+def opened(request: ArmsRequest) -> Iterator[Pulls]:
+    """Give what calls the function of `best_arms`; its journal and its event loop end with it."""
+    how, abort = request.pulling, None
+    caller: Caller = how.executor or Here()
+    with ExitStack() as stack:
+        journal = None
+        if how.journal is not None:
+            journal = stack.enter_context(_journal(request, how.journal))
+            stack.enter_context(journal.noted())
+        if how.is_coroutine:
+            from sureshot.sources.loop import Loop  # noqa: PLC0415 - asyncio takes long to import
+
+            caller = loop = stack.enter_context(Loop())
+            abort = loop.cancel
+        yield Pulls(
+            pull=how.pull,
+            low=request.low,
+            high=request.high,
+            caller=caller,
+            per_call=how.per_call,
+            concurrency=how.concurrency,
+            retries=how.retries,
+            journal=journal,
+            abort=abort,
+        )
+
+
+def _journal(request: ArmsRequest, path: Path) -> Journal:
+    from sureshot.sources.journal import Journal  # noqa: PLC0415 - so does sqlite3
+
+    problem = {
+        "n_arms": request.n_arms,
+        "n_rewards": request.n_rewards,
+        "bounds": [request.low, request.high],
+    }
+    search: dict[str, Any] = {
+        name: getattr(request, name)
+        for name in ("k", "epsilon", "delta", "method", "replacement", "budget", "budget_seconds")
+    }
+    search["where"] = hashlib.sha256(request.arms.tobytes()).hexdigest()
+    return Journal(path, problem, search, request.seed, seed_given=request.seed_given)

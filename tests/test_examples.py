@@ -1,0 +1,58 @@
+"""The examples run as a newcomer runs them, and show what they promise."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def run(name: str, *arguments: object) -> str:
+    """Run an example and return what it prints."""
+    finished = subprocess.run(
+        [sys.executable, EXAMPLES / name, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")
+    return finished.stdout
+
+
+def numbers(pattern: str, text: str) -> list[int]:
+    """Return the numbers that the groups of a pattern stand for."""
+    found = re.search(pattern, text)
+    assert found, f"{pattern} not in:\n{text}"
+    return [int(group.replace(",", "")) for group in found.groups()]
+
+
+def test_pick_the_best_model() -> None:
+    shown = run("pick_the_best_model.py")
+    taken, everything = numbers(r"It took ([\d,]+) of ([\d,]+) predictions", shown)
+    table = re.findall(r"^\S.* {2,}([\d,]+) +([\d.]+)%$", shown, re.MULTILINE)
+    assert len(table) >= 20
+    assert sum(int(spent.replace(",", "")) for spent, _ in table) == taken < everything / 2
+    best = re.search(r"held-out digits: .*, ([\d.]+)% right", shown)
+    assert best
+    assert float(best[1]) >= max(float(accuracy) for _, accuracy in table) - 2
+    assert "With probability at least 0.95 this is within 0.02" in shown
+
+
+def test_pick_the_best_prompt(tmp_path: Path) -> None:
+    journal = tmp_path / "prompts.db"
+    arguments = "--journal", journal, "--latency", 0.0005, "--interrupt-after", 700
+    shown = run("pick_the_best_prompt.py", *arguments)
+    assert "Interrupted after" in shown
+    (kept,) = numbers(r"([\d,]+) rewards are kept in", shown)
+    assert kept >= 700
+    known, paid = numbers(r"([\d,]+) from the journal, ([\d,]+) paid then", shown)
+    (charged,) = numbers(r"Charged in all: ([\d,]+) answers", shown)
+    assert (known, charged) == (kept, kept + paid)
+    assert "With probability at least 0.95 this is within 0.02" in shown
+    again = run("pick_the_best_prompt.py", *arguments)
+    assert numbers(r"Charged in all: ([\d,]+) answers", again) == [0]
+    assert re.search("Best prompt.*", shown)[0] == re.search("Best prompt.*", again)[0]  # type: ignore[index]
