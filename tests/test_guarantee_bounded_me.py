@@ -18,7 +18,7 @@ from sureshot.search import bounded_me
 from sureshot.search.problem import Problem, Tally
 from sureshot.sources.base import Totals
 from sureshot.sources.function import FunctionSource
-from sureshot.sources.pulls import Pulls
+from sureshot.sources.rewards import Rewards
 from sureshot.theory import schedule
 from sureshot.theory.intervals import Intervals
 from tests.guarantee import assert_at_most
@@ -143,7 +143,7 @@ class OnesFirst(FunctionSource):
     """Lists of ones and zeros of which only the number of ones is kept; ones come first."""
 
     def __init__(self, ones: Ints, n_rewards: int) -> None:
-        super().__init__(Pulls(self.ones_first, 0.0, 1.0), len(ones), n_rewards)
+        super().__init__(Rewards(self.ones_first, 0.0, 1.0), len(ones), n_rewards)
         self.ones = ones
 
     def ones_first(self, arms: Ints, coordinates: Ints) -> Array:

@@ -163,9 +163,11 @@ def test_another_search_pays_only_for_what_is_new(tmp_path: Path) -> None:
     assert_kept(path, first, second)
     # Nothing covers a search that was chosen by looking at the first: the certificate says so.
     assert found.certificate.assumption == (
-        "unconditional as long as every reward lies within the given bounds and nothing in the "
-        "journal, which was begun with another k and epsilon and where, suggested this search"
+        "as long as every reward lies within the given bounds, and nothing in the journal, which was "
+        "begun with another k and epsilon and where, suggested this search"
     )
+    assert coarse.certificate.unconditional
+    assert not found.certificate.unconditional
     again = search("plain", third, journal=path, epsilon=0.2)
     assert again.certificate == coarse.certificate
     assert again.work.pulls_paid == 0

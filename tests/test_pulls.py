@@ -18,7 +18,7 @@ import pytest
 
 import sureshot
 from sureshot.sources.loop import Loop
-from sureshot.sources.pulls import Pulls
+from sureshot.sources.rewards import Rewards
 from tests import pulling
 from tests.guarantee import assert_at_most
 from tests.pulling import METHODS, N_ARMS, N_REWARDS, WAYS, AsyncService, Service, same, search
@@ -84,7 +84,7 @@ def failures(trials: int, in_flight: int) -> int:
         with pytest.MonkeyPatch.context() as patch:
             if in_flight > 1:
                 arriving = AsTheyCome(table, in_flight, seed)
-                patch.setattr(Pulls, "table", lambda _, arms, js, a=arriving: a.table(arms, js))
+                patch.setattr(Rewards, "table", lambda _, arms, js, a=arriving: a.table(arms, js))
             found = sureshot.best_arms(
                 functools.partial(_lookup, table), 20, 300, epsilon=0.0, delta=0.05, rng=seed
             )
@@ -353,7 +353,7 @@ def test_an_executor_that_is_shut_down() -> None:
 def test_a_coordinate_that_is_asked_for_twice_is_pulled_once() -> None:
     service = Service()
     for per_call in (None, 2):
-        pulls = Pulls(service.pull, 0.0, 1.0, per_call=per_call)
+        pulls = Rewards(service.pull, 0.0, 1.0, per_call=per_call)
         arms, coordinates = np.array([5, 2]), np.array([9, 4, 9, 9, 30])
         table = pulls.table(arms, coordinates)
         np.testing.assert_array_equal(table, service.table[np.ix_(arms, coordinates)])

@@ -275,11 +275,11 @@ def best_arms(
         retries,
         journal,
     )
-    with select.opened(request) as pulls:
-        problem = best_arms_problem(request, pulls)
-        seed = request.seed if pulls.journal is None else pulls.journal.seed
+    with select.opened(request) as rewards:
+        problem = best_arms_problem(request, rewards)
+        seed = request.seed if rewards.journal is None else rewards.journal.seed
         found = run(problem, request.method, seed, Tally(0, request.progress))
-    return replace(found, work=replace(found.work, pulls_paid=pulls.paid))
+    return replace(found, work=replace(found.work, pulls_paid=rewards.paid))
 
 
 def scan(data: Array, *, threads: int | None = None) -> Bounds:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sureshot._native import Team
     from sureshot._types import Floats
     from sureshot._validate import ArmsRequest, TopKRequest
-    from sureshot.sources.pulls import Pulls
+    from sureshot.sources.rewards import Rewards
 
 # Norm bets are taken when the root mean square they work with is at most this part of the range that
 # range bets work with. The sums of a block average out, which only norm bets profit from.
@@ -54,20 +54,21 @@ def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None, tea
     )
 
 
-def best_arms_problem(request: ArmsRequest, pulls: Pulls) -> Problem:
+def best_arms_problem(request: ArmsRequest, rewards: Rewards) -> Problem:
     """Return the problem of `best_arms`."""
     assumption = "unconditional as long as every reward lies within the given bounds"
-    if pulls.journal is not None and pulls.journal.changed:
+    other = [] if rewards.journal is None else rewards.journal.changed
+    if other:
         # Its rewards came in the order of the same seed: what they suggest is no longer random.
-        assumption += (
-            f" and nothing in the journal, which was begun with another "
-            f"{' and '.join(pulls.journal.changed)}, suggested this search"
+        assumption = (
+            "as long as every reward lies within the given bounds, and nothing in the journal, which "
+            f"was begun with another {' and '.join(other)}, suggested this search"
         )
     n_arms, n_rewards = len(request.arms), request.n_rewards
     half_width = (request.high - request.low) / 2
     magnitude = max(abs(request.low), abs(request.high))
     return Problem(
-        source=select.function_source(request, pulls),
+        source=select.function_source(request, rewards),
         arms=request.arms,
         scale=np.full(n_arms, 1 / n_rewards),
         k=request.k,
@@ -79,6 +80,7 @@ def best_arms_problem(request: ArmsRequest, pulls: Pulls) -> Problem:
             limit=np.ones(n_arms),
         ),
         assumption=assumption,
+        unconditional=not other,
         replacement=request.replacement,
         budget=_numbers(request.budget, n_arms * n_rewards),
         deadline=_deadline(request.budget_seconds),

@@ -12,7 +12,7 @@ from sureshot._native import Team
 from sureshot.blocks import Blocks
 from sureshot.sources.dense import REWARDS, DenseSource
 from sureshot.sources.function import FunctionSource
-from sureshot.sources.pulls import Pulls
+from sureshot.sources.rewards import Rewards
 from tests.conftest import ELEMENT_TYPES, EPS, FLOAT_TYPES, LAYOUTS, random_data, rewards, sums
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def source_of(
     if kind == "function":
         table = rewards(data, query, reward)
         n_arms, size = data.shape
-        pulls = Pulls(lambda arms, js: table[np.ix_(arms, js)], low=-1e18, high=1e18)
+        pulls = Rewards(lambda arms, js: table[np.ix_(arms, js)], low=-1e18, high=1e18)
         return FunctionSource(pulls, n_arms, size)
     return DenseSource(
         LAYOUTS[kind](data, folder), query, reward, Blocks(data.shape[1], block), Team(threads)

@@ -36,6 +36,7 @@ class Problem:
     delta: float
     intervals: Intervals  # of the block sums
     assumption: str  # what the intervals rest on, in words
+    unconditional: bool = True  # unless the assumption is one that nobody can check
     signs: tuple[float, ...] = (1.0,)
     budget: int | None = None  # numbers that may be read before the search stops
     deadline: float | None = None  # time.perf_counter() after which it stops

@@ -190,7 +190,7 @@ class Pulls:
             delta=1.0 if refusal else problem.delta,
             exact=False,
             scores="exact" if self.known[positions].all() else "estimate",
-            unconditional=not refusal,
+            unconditional=problem.unconditional and not refusal,
             assumption=f"{refusal or problem.assumption}; {self._manner()}",
         )
         return Answer(positions, self.scores[positions], certificate)

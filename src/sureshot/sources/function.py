@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from sureshot._native import Ledger, Met, Order, Team
     from sureshot._types import Floats, Ints
-    from sureshot.sources.pulls import Pulls
+    from sureshot.sources.rewards import Rewards
 
 # Rewards asked for in one call of the function: enough to be worth the call, a few MB at most.
 REWARDS_PER_CALL = 1 << 18
@@ -26,7 +26,7 @@ class FunctionSource:
 
     Parameters
     ----------
-    pulls
+    rewards
         Calls the function.
     n_arms, n_rewards
         Arms and rewards per arm.
@@ -35,8 +35,8 @@ class FunctionSource:
     bytes_per_number = 8
     coordinate_major = True
 
-    def __init__(self, pulls: Pulls, n_arms: int, n_rewards: int) -> None:
-        self.pulls = pulls
+    def __init__(self, rewards: Rewards, n_arms: int, n_rewards: int) -> None:
+        self.rewards = rewards
         self.n_arms = n_arms
         self.n_coordinates = n_rewards
         self.blocks = Blocks(n_rewards)
@@ -45,7 +45,7 @@ class FunctionSource:
         """Return the reward of each arm at each coordinate, shape (len(blocks), len(arms))."""
         if squares is not None:
             raise TypeError("a function has rewards but no data values to square")
-        return self.pulls.table(arms, blocks).T
+        return self.rewards.table(arms, blocks).T
 
     def advance(
         self,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sureshot.sources.calls import Here
 from sureshot.sources.dense import DenseSource, row_norms
 from sureshot.sources.function import FunctionSource
-from sureshot.sources.pulls import Pulls
+from sureshot.sources.rewards import Rewards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,13 +49,13 @@ def numbers_read_before(request: TopKRequest) -> int:
     return for_norms + request.bounds.numbers_read
 
 
-def function_source(request: ArmsRequest, pulls: Pulls) -> FunctionSource:
+def function_source(request: ArmsRequest, rewards: Rewards) -> FunctionSource:
     """Return the source of `best_arms`."""
-    return FunctionSource(pulls, request.n_arms, request.n_rewards)
+    return FunctionSource(rewards, request.n_arms, request.n_rewards)
 
 
 @contextmanager
-def opened(request: ArmsRequest) -> Iterator[Pulls]:
+def opened(request: ArmsRequest) -> Iterator[Rewards]:
     """Give what calls the function of `best_arms`; its journal and its event loop end with it."""
     how, abort = request.pulling, None
     caller: Caller = how.executor or Here()
@@ -69,7 +69,7 @@ def opened(request: ArmsRequest) -> Iterator[Pulls]:
 
             caller = loop = stack.enter_context(Loop())
             abort = loop.cancel
-        yield Pulls(
+        yield Rewards(
             pull=how.pull,
             low=request.low,
             high=request.high,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, eq=False)
-class Pulls:
+class Rewards:
     """The rewards of `pull`, called, tried again, checked and kept."""
 
     pull: Callable[[Ints, Ints], Any]
