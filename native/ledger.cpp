@@ -6,14 +6,11 @@
 #include <cstdlib>
 #include <limits>
 #include <mutex>
-#include <new>
 #include <numeric>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include "isa.hpp"
+#include "largest.hpp"
+#include "slabs.hpp"
 
 namespace sureshot {
 namespace {
@@ -44,56 +41,6 @@ constexpr std::int64_t lines_between = 256;  // asked for before bets are placed
 constexpr std::int64_t arms_by_column = 1024, sums_by_column = 32 * arms_by_column;
 
 std::int64_t groups_of(std::int64_t steps) { return (steps + steps_per_group - 1) / steps_per_group; }
-
-// Slabs are as large as a huge page, which spares the system hundreds of page faults for each.
-constexpr std::size_t slab_bytes = sizeof(Group) << Chains::slab_bits;
-
-// Slabs of finished searches are kept for the next one: the system would clear new ones first, which takes
-// longer than to fill them.
-class SlabCache {
- public:
-    ~SlabCache() {
-        for (Group* slab : spare_) free(slab);
-    }
-
-    Group* take() {
-        {
-            const std::lock_guard lock(lock_);
-            if (!spare_.empty()) {
-                Group* slab = spare_.back();
-                spare_.pop_back();
-                return slab;
-            }
-        }
-        void* slab = ::operator new[](slab_bytes, std::align_val_t{slab_bytes});
-#if defined(__linux__)
-        madvise(slab, slab_bytes, MADV_HUGEPAGE);
-#endif
-        return static_cast<Group*>(slab);
-    }
-
-    void give(Group* slab) noexcept {
-        const std::lock_guard lock(lock_);
-        if (spare_.size() < most) {
-            spare_.push_back(slab);
-        } else {
-            free(slab);
-        }
-    }
-
- private:
-    static constexpr std::size_t most = 16;  // 32 MB
-
-    static void free(Group* slab) { ::operator delete[](slab, std::align_val_t{slab_bytes}); }
-
-    std::mutex lock_;
-    std::vector<Group*> spare_;
-};
-
-SlabCache& slab_cache() {
-    static SlabCache cache;
-    return cache;
-}
 
 double power_of_two_near(double value) {
     return std::isfinite(value) && value > 0.0 ? std::ldexp(1.0, std::ilogb(value)) : 1.0;
@@ -133,49 +80,6 @@ std::vector<Batch> batches(const Order& order, std::int64_t start, std::int64_t 
     return found;
 }
 
-// Keeps the `count` largest of the values it is shown, with their keys.
-class Largest {
- public:
-    explicit Largest(std::int64_t count) : count_(static_cast<std::size_t>(count)) {}
-
-    void show(double value, std::int64_t key) {
-        if (value > bar_) keep(value, key);
-    }
-
-    // The smallest of them, or minus infinity if fewer were shown.
-    double last() const { return heap_.size() < count_ ? -infinite : heap_.front().value; }
-
-    std::vector<std::int64_t> keys() const {
-        std::vector<std::int64_t> found;
-        for (const Entry& entry : heap_) found.push_back(entry.key);
-        std::sort(found.begin(), found.end());
-        return found;
-    }
-
- private:
-    struct Entry {
-        double value;
-        std::int64_t key;
-    };
-    static bool above(const Entry& a, const Entry& b) { return a.value > b.value; }
-
-    void keep(double value, std::int64_t key) {
-        if (heap_.size() < count_) {
-            heap_.push_back({value, key});
-            std::push_heap(heap_.begin(), heap_.end(), above);
-        } else {
-            std::pop_heap(heap_.begin(), heap_.end(), above);
-            heap_.back() = {value, key};
-            std::push_heap(heap_.begin(), heap_.end(), above);
-        }
-        if (heap_.size() == count_) bar_ = heap_.front().value;
-    }
-
-    double bar_ = -infinite;
-    std::size_t count_;
-    std::vector<Entry> heap_;  // the smallest in front
-};
-
 }  // namespace
 
 // What a thread reads and bets on: steps in batches, and how many arms at once.
@@ -198,7 +102,7 @@ struct Ledger::Shifts {
 };
 
 void Ledger::Free::operator()(Group* slab) const noexcept {
-    slab_cache().give(slab);
+    give_back_slab(slab);
 }
 
 Ledger::Ledger(const Field& field)
@@ -257,7 +161,7 @@ std::uint32_t Ledger::reserve(std::int64_t groups) {
     used_ += static_cast<std::uint32_t>(groups);
     next_.resize(used_);
     while ((slabs_.size() << Chains::slab_bits) < used_) {
-        slabs_.emplace_back(slab_cache().take());
+        slabs_.emplace_back(take_slab());
         slab_of_.push_back(slabs_.back().get());
     }
     return first;

@@ -1,0 +1,71 @@
+#include "slabs.hpp"
+
+#include <cstddef>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace sureshot {
+namespace {
+
+// Slabs are as large as a huge page, which spares the system hundreds of page faults for each.
+constexpr std::size_t slab_bytes = sizeof(Group) << Chains::slab_bits;
+
+// Slabs of finished searches are kept for the next one: the system would clear new ones first, which takes
+// longer than to fill them.
+class SlabCache {
+ public:
+    SlabCache() { spare_.reserve(most); }
+    ~SlabCache() {
+        for (Group* slab : spare_) free(slab);
+    }
+
+    Group* take() {
+        {
+            const std::lock_guard lock(lock_);
+            if (!spare_.empty()) {
+                Group* slab = spare_.back();
+                spare_.pop_back();
+                return slab;
+            }
+        }
+        void* slab = ::operator new[](slab_bytes, std::align_val_t{slab_bytes});
+#if defined(__linux__)
+        madvise(slab, slab_bytes, MADV_HUGEPAGE);
+#endif
+        return static_cast<Group*>(slab);
+    }
+
+    void give(Group* slab) noexcept {
+        const std::lock_guard lock(lock_);
+        if (spare_.size() < most) {
+            spare_.push_back(slab);
+        } else {
+            free(slab);
+        }
+    }
+
+ private:
+    static constexpr std::size_t most = 16;  // 32 MB
+
+    static void free(Group* slab) { ::operator delete[](slab, std::align_val_t{slab_bytes}); }
+
+    std::mutex lock_;
+    std::vector<Group*> spare_;
+};
+
+SlabCache& slab_cache() {
+    static SlabCache cache;
+    return cache;
+}
+
+}  // namespace
+
+Group* take_slab() { return slab_cache().take(); }
+void give_back_slab(Group* slab) noexcept { slab_cache().give(slab); }
+
+}  // namespace sureshot
