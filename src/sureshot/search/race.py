@@ -386,8 +386,7 @@ class Race:
             delta=0.0 if all_known else problem.delta,
             exact=all_known,
             scores="exact",
-            unconditional=all_known
-            or (problem.unconditional and not problem.intervals.estimated),
+            unconditional=all_known or (problem.unconditional and not problem.intervals.estimated),
             assumption=exact.CERTIFICATE.assumption if all_known else assumption,
         )
         return Answer(best, ledger.scores[best], certificate)
