@@ -3,7 +3,7 @@
 Every arm carries an upper limit of its score, the leaders a lower limit each, and every leader bets
 against every other arm on the difference of their rewards. The search ends when each arm outside the
 k leaders is proved to be no better than each of them by more than epsilon. The theorem is in
-``docs/theory.md``, section 12; what is pulled next is a matter of cost, never of correctness.
+``docs/theory.md``, section 13; what is pulled next is a matter of cost, never of correctness.
 """
 
 from __future__ import annotations
@@ -96,8 +96,11 @@ class Chase:
         return open_still
 
     def over(self) -> bool:
-        """Return whether every arm outside the leaders is beaten by each of them."""
-        return not self.unbeaten(self.leaders()).any()
+        """Return whether every arm outside the leaders is beaten by each of them.
+
+        Not before something has been pulled: a wide epsilon needs no pulls, but an estimate does.
+        """
+        return bool(self.readings.steps.all()) and not self.unbeaten(self.leaders()).any()
 
     def read_on(self) -> bool:
         """Pull what is predicted to be worth while; return whether the budget allowed any of it."""
@@ -118,20 +121,18 @@ class Chase:
 
     def _outlook(self, leaders: Ints, unbeaten: Bools) -> Outlook:
         readings = self.readings
-        last = int(leaders[-1])
         arms = np.flatnonzero(unbeaten.any(axis=0))
-        pairs = np.isfinite(self.levels.pair)
         return Outlook(
             length=readings.length,
-            epsilon=self.problem.epsilon,
+            epsilon=self.problem.epsilon / readings.weight,
             steps=readings.steps,
-            estimates=readings.estimates,
+            estimates=readings.in_weights(readings.estimates),
             variances=readings.variances,
-            lower=readings.lower,
-            upper=readings.upper,
+            lower=readings.in_weights(readings.lower),
+            upper=readings.in_weights(readings.upper),
             leaders=leaders[unbeaten.any(axis=1)],
             arms=arms,
-            spreads=np.array([readings.spread(last, arm) if pairs else 0.0 for arm in arms]),
+            spreads=readings.spreads(int(leaders[-1]), arms),
             upper_level=self.levels.upper,
             lower_level=self.levels.lower,
             pair_level=self.levels.pair,
@@ -180,10 +181,12 @@ class Chase:
         if not self.over():
             # Stopped early: the answer is pulled to the end on top of the budget.
             readings.read(leaders, readings.length)
-            leaders = self.leaders()
-            behind = self.unbeaten(leaders)
+            known = np.flatnonzero(readings.known())
+            leaders = known[largest(readings.estimates[known], problem.k)]
+            undecided = np.flatnonzero(self.unbeaten(leaders).any(axis=0) & ~readings.known())
+            readings.lower_uppers(undecided, self.levels.upper)
             gaps = readings.upper - readings.lower[leaders, None]
-            reached = max(reached, float(gaps[behind].max(initial=0.0)))
+            reached = max(reached, float(gaps[self.unbeaten(leaders)].max(initial=0.0)))
         all_known = bool(readings.known().all())
         scores_known = bool(readings.known()[leaders].all())
         certificate = Certificate(

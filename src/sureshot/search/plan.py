@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # All arms are pulled this often before anything is predicted.
 FIRST_STEPS = 8
 # A round makes what is pulled of an arm so much longer.
-GROWTH = 1.1
+GROWTH = 1.15
 # What a spread capital loses against the one best stake: logarithms of wealth, roughly.
 REGRET = 2.0
 # Scores tried between the lowest limit and the last leader.
@@ -27,7 +27,10 @@ TRIED = 32
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a prediction is made of. All but the last six have one entry per searched arm."""
+    """What a prediction is made of: scores as numbers between -1 and 1, in arrays over all arms.
+
+    Only the spreads have one entry for each of `arms`.
+    """
 
     length: int
     epsilon: float
@@ -38,7 +41,7 @@ class Outlook:
     upper: Floats
     leaders: Ints  # those that some arm is not yet proved to be behind, best first
     arms: Ints  # those that are not yet proved to be behind every leader
-    spreads: Floats  # for each of these arms, the variance of its difference from the last leader
+    spreads: Floats  # for each of these, the variance of its difference from the last leader
     upper_level: float
     lower_level: float
     pair_level: float

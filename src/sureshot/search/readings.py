@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
-from sureshot.theory import mixture
+from sureshot.theory.mixture import Draws
 
 if TYPE_CHECKING:
     from sureshot._types import Bools, Floats, Ints
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 GUARD = 1e-11
 GUARD_PER_STEP = 2.0**-52
 LEVEL_PER_STEP = 2.0**-44
+# So few rewards are looked at in one go, however unequally often their arms were pulled.
+FEW_REWARDS = 1 << 12
 
 
 class Readings:
@@ -36,19 +38,22 @@ class Readings:
         self.weight = float(intervals.weight[0])
         share = GUARD + GUARD_PER_STEP * self.length
         self.guard = share * (abs(self.centre) + self.weight)
-        self.order = _native.Order(
-            np.ascontiguousarray(intervals.weight), int(rng.integers(2**63))
-        )
+        self.order = _native.Order(np.ascontiguousarray(intervals.weight), int(rng.integers(2**63)))
         self.rewards = [np.empty(0) for _ in range(n_arms)]
         self.steps = np.zeros(n_arms, dtype=np.int64)
         self.estimates = np.full(n_arms, self.centre)
-        self.variances = np.full(n_arms, self.weight**2)
+        self.variances = np.ones(n_arms)  # of rewards in units of the weight
         self.lower = np.full(n_arms, self.centre - self.weight)
         self.upper = np.full(n_arms, self.centre + self.weight)
 
     def known(self) -> Bools:
         """Return which arms have been pulled to the end, as a mask."""
-        return self.steps == self.length
+        whole: Bools = self.steps == self.length
+        return whole
+
+    def in_weights(self, scores: Floats) -> Floats:
+        """Return scores as numbers between -1 and 1."""
+        return (scores - self.centre) / self.weight
 
     def read(self, positions: Ints, stop: int) -> None:
         """Pull some arms up to that step of the order."""
@@ -65,15 +70,16 @@ class Readings:
     def _take(self, position: int, rewards: Floats) -> None:
         drawn = self.rewards[position] = np.concatenate([self.rewards[position], rewards])
         self.steps[position] = steps = len(drawn)
-        # Correctly rounded, so that equal lists have equal scores, whatever the order.
-        mean = math.fsum(drawn) / steps
-        self.estimates[position] = mean
+        mean = float(drawn.sum()) / steps
         # As if one more reward had been met at a limit: what has been constant may not stay so.
-        squares = float(((drawn - mean) ** 2).sum()) + self.weight**2
+        squares = float((((drawn - mean) / self.weight) ** 2).sum()) + 1
         self.variances[position] = squares / (steps + 1)
         if steps == self.length:
+            # Correctly rounded, so that equal lists have equal scores, whatever the order.
+            mean = math.fsum(drawn) / steps
             self.lower[position] = self.upper[position] = mean
             self.tally.exact_scores += 1
+        self.estimates[position] = mean
 
     def lower_uppers(self, positions: Ints, level: float) -> None:
         """Lower the upper limits of some arms."""
@@ -89,15 +95,9 @@ class Readings:
         """Return upper limits of the scores times a sign, none above `high`."""
         drawn = self.steps[positions]
         shift, scale = sign * self.centre + self.guard, self.weight / self.length
-        found = mixture.upper_limits(
-            sign * self._normalised(positions, drawn),
-            drawn,
-            self.length,
-            1.0,
-            level,
-            (high - shift) / scale,
-        )
-        return np.minimum(shift + scale * found, high)
+        draws = Draws(sign * self._normalised(positions, drawn), drawn, self.length, 1.0)
+        found = shift + scale * draws.upper_limits(level, (high - shift) / scale)
+        return np.minimum(found, high)
 
     def behind(self, leader: int, positions: Ints, epsilon: float, level: float) -> Bools:
         """Return for each arm whether a leader proves to be better, or worse by epsilon at most.
@@ -107,23 +107,33 @@ class Readings:
         proved = np.zeros(len(self.steps), dtype=bool)
         theta = (epsilon - 2 * self.guard) / (self.weight / self.length)
         for some in self._alike(positions):
-            drawn = np.minimum(self.steps[some], self.steps[leader])
-            alone = self._normalised(some, drawn)
-            y = alone - self._normalised(np.array([leader]), drawn.max(keepdims=True))
-            peaks = mixture.peak_wealth(y, drawn, self.length, np.full(len(some), theta), 2.0)
-            proved[some] = peaks >= level
+            draws = Draws(*self._differences(leader, some), self.length, 2.0)
+            proved[some] = draws.peak_wealth(np.full(len(some), theta)) >= level
         return proved[positions]
 
-    def spread(self, leader: int, position: int) -> float:
-        """Return the variance of the difference of two arms' rewards."""
-        steps = int(min(self.steps[leader], self.steps[position]))
-        difference = self.rewards[leader][:steps] - self.rewards[position][:steps]
-        squares = float(((difference - difference.sum() / max(steps, 1)) ** 2).sum())
-        return (squares + 2 * self.weight**2) / (steps + 1)
+    def spreads(self, leader: int, positions: Ints) -> Floats:
+        """Return the variances of what some arms' rewards exceed a leader's by, in units of the weight."""
+        found = np.empty(len(self.steps))
+        for some in self._alike(positions):
+            y, drawn = self._differences(leader, some)
+            squares = (y * y).sum(axis=0) - y.sum(axis=0) ** 2 / np.maximum(drawn, 1)
+            found[some] = (squares + 2) / (drawn + 1)
+        return found[positions]
+
+    def _differences(self, leader: int, positions: Ints) -> tuple[Floats, Ints]:
+        """Return by how much some arms exceed a leader, normalised, and at how many steps."""
+        drawn = np.minimum(self.steps[positions], self.steps[leader])
+        own = self._normalised(np.array([leader]), drawn.max(keepdims=True))
+        y = self._normalised(positions, drawn)
+        counts = np.arange(len(y))[:, None] < drawn
+        return np.where(counts, y - own, 0.0), drawn
 
     def _alike(self, positions: Ints) -> list[Ints]:
-        """Return the arms in groups of which none has been pulled twice as often as another."""
-        doublings = np.frexp(self.steps[positions])[1]
+        """Return the arms in groups whose numbers of pulls are alike, which can be looked at together."""
+        steps = self.steps[positions]
+        if len(steps) == 0 or len(steps) * steps.max() <= FEW_REWARDS:
+            return [positions] * (len(steps) > 0)
+        doublings = np.frexp(steps)[1]
         return [positions[doublings == some] for some in np.unique(doublings)]
 
     def _normalised(self, positions: Ints, drawn: Ints) -> Floats:
@@ -133,5 +143,5 @@ class Readings:
         """
         y = np.zeros((int(drawn.max()), len(positions)))
         for column, (position, steps) in enumerate(zip(positions, drawn, strict=True)):
-            y[:steps, column] = (self.rewards[position][:steps] - self.centre) / self.weight
+            y[:steps, column] = self.in_weights(self.rewards[position][:steps])
         return y
