@@ -187,7 +187,8 @@ def best_arms(
     Returns
     -------
     TopK
-        Its scores are mean rewards.
+        Its scores are mean rewards. With few arms and ``epsilon`` above 0 the best arms are not pulled to
+        the end where less is enough; then they are estimates, and the certificate says so.
 
     Examples
     --------

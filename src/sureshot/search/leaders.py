@@ -107,17 +107,17 @@ class Chase:
         readings, leaders = self.readings, self.leaders()
         unbeaten = self.unbeaten(leaders)
         targets = next_steps(self._outlook(leaders, unbeaten))
-        read = False
-        for stop in np.unique(targets[targets > readings.steps]).tolist():
-            arms = np.flatnonzero((targets == stop) & (readings.steps < stop))
+        behind = targets > readings.steps
+        for stop in np.unique(targets[behind]).tolist():
+            arms = np.flatnonzero(behind & (targets == stop))
             numbers = int((stop - readings.steps[arms]).sum())
             if numbers > self._affordable():
                 break
             readings.read(arms, stop)
-            read = True
-        if read:
-            self._prove(leaders, np.flatnonzero(targets == readings.steps))
-        return read
+        pulled = behind & (readings.steps == targets)
+        if pulled.any():
+            self._prove(leaders, pulled)
+        return bool(pulled.any())
 
     def _outlook(self, leaders: Ints, unbeaten: Bools) -> Outlook:
         readings = self.readings
@@ -138,19 +138,20 @@ class Chase:
             pair_level=self.levels.pair,
         )
 
-    def _prove(self, before: Ints, pulled: Ints) -> None:
-        """See what the new pulls prove."""
+    def _prove(self, before: Ints, pulled: Bools) -> None:
+        """See what the new pulls prove, when these were the leaders before."""
         readings, leaders = self.readings, self.leaders()
-        unknown = pulled[~readings.known()[pulled]]
-        readings.lower_uppers(np.setdiff1d(unknown, leaders), self.levels.upper)
+        # An arm that has just become a leader, or ceased to be one, has not been looked at that way.
+        news = pulled.copy()
+        news[np.setxor1d(before, leaders)] = True
+        leading = np.isin(np.arange(len(news)), leaders)
+        unknown = news & ~readings.known()
+        readings.lower_uppers(np.flatnonzero(unknown & ~leading), self.levels.upper)
         if math.isinf(self.levels.pair):
             return
-        readings.raise_lowers(np.intersect1d(unknown, leaders), self.levels.lower)
-        news = np.isin(np.arange(len(readings.steps)), pulled)
+        readings.raise_lowers(np.flatnonzero(unknown & leading), self.levels.lower)
         for leader, unbeaten in zip(leaders.tolist(), self.unbeaten(leaders), strict=True):
-            # An arm that has just become a leader has not been compared with anyone.
-            everyone = news[leader] or leader not in before
-            arms = np.flatnonzero(unbeaten if everyone else unbeaten & news)
+            arms = np.flatnonzero(unbeaten & (news | news[leader]))
             self.won[leader, arms] = readings.behind(
                 leader, arms, self.problem.epsilon, self.levels.pair
             )
