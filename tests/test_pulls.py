@@ -124,7 +124,7 @@ def test_the_shapes_of_a_call(way: str, most: int | None) -> None:
         assert arms.ndim == coordinates.ndim == 1
     sizes = {(len(arms), len(coordinates)) for arms, coordinates in service.calls}
     if way == "plain" and most is None:
-        assert (N_ARMS, 4) in sizes  # the first round, in one call
+        assert (N_ARMS, 8) in sizes  # the first round, in one call
     else:
         assert {arms for arms, _ in sizes} == {1}
         assert max(coordinates for _, coordinates in sizes) <= (most or 1)

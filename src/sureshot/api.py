@@ -228,8 +228,9 @@ def best_arms(
     Returns
     -------
     TopK
-        Its scores are mean rewards. ``work.pulls_paid`` tells how many rewards were pulled and not
-        found in the journal.
+        Its scores are mean rewards. With few arms and ``epsilon`` above 0 the best arms are not
+        pulled to the end where less is enough; then they are estimates, and the certificate says so.
+        ``work.pulls_paid`` tells how many rewards were pulled and not found in the journal.
 
     Examples
     --------

@@ -111,7 +111,8 @@ class RoundInfo:
     active
         Those of them that are still being read; the others seem beaten and wait for a threshold.
     pulls
-        Rewards pulled so far of each active arm.
+        Rewards pulled so far of each active arm; of the leader pulled most, where arms are pulled
+        unequally often.
     numbers_read
         Numbers read so far in this search.
     threshold

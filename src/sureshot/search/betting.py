@@ -1,6 +1,7 @@
 """Betting elimination: every arm is bet against at the exact score of the k-th best arm known.
 
-The theorem is in ``docs/theory.md``; the race that this loop runs is in `sureshot.search.race`.
+The theorem is in ``docs/theory.md``; the race that this loop runs is in `sureshot.search.race`. Few
+arms whose pulls are dear are left to `sureshot.search.leaders`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.search import exact, policy
+from sureshot.search import exact, leaders, policy
 from sureshot.search.race import Race
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def search(
     rules: policy.Policy = policy.DEFAULT,
 ) -> Answer:
     """Race the arms until each is dropped or known, or the budget is spent."""
+    if leaders.suits(problem) and worth_racing(problem):
+        return leaders.search(problem, rng, tally)
     return answers([race(problem, rng, tally, rules)], problem.team)[0]
 
 
