@@ -1,4 +1,7 @@
-"""Whole searches by betting: what they return, what they read, and what they promise."""
+"""Whole races of betting: what they return, what they read, and what they promise.
+
+Few arms with dear pulls are not raced; here they are. `test_leaders.py` has what becomes of them else.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import pytest
 import sureshot
 from sureshot._native import Team
 from sureshot.blocks import Blocks
-from sureshot.search import ladder, policy
+from sureshot.search import ladder, leaders, policy
 from sureshot.search.problem import Problem, Tally
 from sureshot.search.race import ACTIVE, DROPPED, Race
 from sureshot.sources.dense import DenseSource
@@ -20,6 +23,11 @@ from tests.guarantee import assert_at_most
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
+
+
+@pytest.fixture(autouse=True)
+def _race_few_arms(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leaders, "MOST_ARMS", 0)
 
 
 class Table:
