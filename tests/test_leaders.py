@@ -167,7 +167,7 @@ def test_whatever_the_units(bounds: tuple[float, float]) -> None:
 
 
 def test_many_arms_are_raced() -> None:
-    table = np.tile(models(np.random.default_rng(9), 300), (7, 1))
+    table = np.tile(models(np.random.default_rng(9), 300), (26, 1))
     found, _ = ask(table, epsilon=0.3)
     assert len(table) > leaders.MOST_ARMS
     assert found.certificate.scores == "exact"
