@@ -55,6 +55,7 @@ def test_every_option_reaches_the_library(invoke: Invoke, folder: Path) -> None:
         "delta": 0.05,
         "bounds": [-1.0, 2.0],
         "method": "betting",
+        "replacement": None,
         "budget": 0.1,
         "budget_seconds": 60.0,
         "seed": 4,
@@ -133,3 +134,10 @@ def test_as_a_program(folder: Path) -> None:
     found = run(["best", "rewards.npy", *PROMISE, "--seed", "4", "--json"], folder)
     assert (found.returncode, found.stderr) == (0, "")
     assert json.loads(found.stdout)["indices"] == best_arms(folder, rng=4).indices.tolist()
+
+
+@pytest.mark.parametrize("drawn", ["with", "without"])
+def test_a_bandit_of_the_literature(invoke: Invoke, drawn: str) -> None:
+    arguments = [*PROMISE, "--method", "lucb", f"--{drawn}-replacement", "--json"]
+    found = json.loads(invoke("best", "rewards.npy", *arguments).stdout)
+    assert f"drawn {drawn} replacement" in found["certificate"]["assumption"]

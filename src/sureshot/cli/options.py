@@ -160,8 +160,16 @@ BEST_OPTIONS = (
         "method",
         "--method",
         describe="How to search. betting reads only what it needs to be sure. bounded-me plans "
-        "its reading by epsilon and delta before it sees a reward. exact reads everything. A wrong "
-        "name lists all that are known.",
+        "its reading by epsilon and delta before it sees a reward. exact reads everything. The "
+        "bandits of the literature: lucb; median-elimination, successive-elimination, lil-ucb and "
+        "exponential-gap with -k 1; successive-rejects, and successive-halving with -k 1, spend "
+        "--budget and promise nothing. A wrong name lists all that are known.",
+    ),
+    _best_option(
+        "replacement",
+        "--with-replacement/--without-replacement",
+        describe="Whether a bandit of the literature may draw a reward again. Not given: as it was "
+        "published, with replacement.",
     ),
     _best_option(
         "budget",
@@ -169,8 +177,8 @@ BEST_OPTIONS = (
         type=float,
         metavar="SHARE",
         describe="Stop after reading this share of REWARDS, such as 0.1. The guarantee stays, and "
-        "the certificate says which epsilon was reached. The arms returned are read to the end on "
-        "top. Only with betting.",
+        "the certificate says which epsilon was reached. With betting the arms returned are read to "
+        "the end on top. Not with bounded-me and exact.",
     ),
     _best_option(
         "budget_seconds",
