@@ -155,7 +155,7 @@ class Hnswlib(Method):
     """hnswlib with inner products: a walk in a graph of neighbours.
 
     It does not tell how many rows it compared: `numbers_read` counts the `ef` rows of its list, which
-    it must have, and is a lower bound.
+    it must have, and is a lower bound. It raises a RuntimeError if its walk meets fewer than k rows.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class GreedyMIPS(Method):
         step = max(1, NUMBERS_AT_ONCE // 32 // rows.count)
 
         def sort(start: int) -> None:
-            # Copied to lie side by side: sorting strided numbers takes several times as long.
+            # Copied to lie side by side: the numbers of one column may be in a page each.
             columns = np.ascontiguousarray(rows.data[:, start : start + step].T)
             self._order[start : start + step] = np.argsort(columns, axis=1)
 
