@@ -41,6 +41,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def rivals(session: nox.Session) -> None:
+    """Run the tests of the baselines with the libraries that they adapt, so that none is skipped."""
+    session.install(*groups("test", "rivals"), ".[baselines]")
+    session.run("pytest", "-n", "2", "tests/baselines", *session.posargs)
+
+
+@nox.session(default=False)
 def sanitize(session: nox.Session) -> None:
     """Run the tests of the native code, built to stop at bad addresses and undefined operations."""
     settings = {"cmake.define.SURESHOT_SANITIZE": "ON", "build-dir": "build/sanitize"}

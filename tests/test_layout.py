@@ -22,10 +22,13 @@ PACKAGE = Path(sureshot.__file__).parent
 CALLERS = ("cli", "estimators", "solvers")
 # Experiments do so too, but may look up what the theory says.
 EXPERIMENTS = "experiments"
+# The rivals: they read data through the sources, and only experiments know them.
+BASELINES = "baselines"
 LOOPS_AND_DATA = ("sureshot.sources", "sureshot.search", "sureshot.api", "sureshot._validate")
 PUBLIC = {f"sureshot.{name}" for name in (*sureshot.__all__, "__version__", "_native")}
-TYPES = "sureshot._types"
+MAY_LOOK_UP = ("sureshot.theory", "sureshot.baselines", "sureshot._types")
 HEAVY = ("scipy", "sklearn", "matplotlib", "click", "rich", "torch", "dask", "zarr", "h5py")
+LIBRARIES = ("faiss", "hnswlib", "usearch")
 
 
 def imported(source: str, module: str, *, is_package: bool = False) -> Iterator[str]:
@@ -49,6 +52,9 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
     names = list(imported(source, module, is_package=is_package))
     layer = module.split(".")[1] if "." in module else ""
     upper = tuple(f"sureshot.{caller}" for caller in (*CALLERS, EXPERIMENTS))
+    if layer == BASELINES:
+        return [name for name in names if within(name, ("sureshot.api", *upper))]
+    upper = (*upper, f"sureshot.{BASELINES}")
     if layer == "theory":
         return [name for name in names if within(name, (*LOOPS_AND_DATA, *upper))]
     if layer == "sources":
@@ -56,7 +62,7 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
     if layer in (*CALLERS, EXPERIMENTS):
         own = f"sureshot.{layer}"
         if layer == EXPERIMENTS:
-            names = [name for name in names if not within(name, ("sureshot.theory", TYPES))]
+            names = [name for name in names if not within(name, MAY_LOOK_UP)]
         ours = [name for name in names if within(name, ("sureshot",))]
         return [
             name
@@ -96,6 +102,12 @@ def test_import_rules(module: str) -> None:
         ("sureshot.cli.x", "import sureshot.experiments.rows", "sureshot.experiments.rows"),
         ("sureshot.experiments.x", "import sureshot.search.run", "sureshot.search.run"),
         ("sureshot.experiments.x", "from sureshot.theory import radii\nimport sureshot", None),
+        ("sureshot.search.x", "from sureshot.baselines import lsh", "sureshot.baselines.lsh"),
+        ("sureshot.cli.x", "import sureshot.baselines", "sureshot.baselines"),
+        ("sureshot.baselines.x", "from sureshot.api import top_k", "sureshot.api.top_k"),
+        ("sureshot.baselines.x", "import sureshot.experiments.rows", "sureshot.experiments.rows"),
+        ("sureshot.baselines.x", "from sureshot.sources.dense import DenseSource", None),
+        ("sureshot.experiments.x", "from sureshot.baselines import LSHMIPS", None),
         ("sureshot.theory.x", "from sureshot.theory import y", None),
         ("sureshot.theory.x", "from . import y", None),
         ("sureshot.cli.x", "import sureshot\nfrom sureshot import _native, top_k", None),
@@ -106,13 +118,14 @@ def test_the_rules_see_what_breaks_them(module: str, line: str, broken: str | No
     assert broken_rules(line, module) == ([] if broken is None else [broken])
 
 
-def test_importing_the_library_loads_nothing_heavy() -> None:
-    code = "import sys, sureshot; print(*{name.partition('.')[0] for name in sys.modules})"
+@pytest.mark.parametrize("package", ["sureshot", "sureshot.baselines"])
+def test_importing_the_library_loads_nothing_heavy(package: str) -> None:
+    code = f"import sys, {package}; print(*{{name.partition('.')[0] for name in sys.modules}})"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, text=True
     ).stdout.split()
     assert {"sureshot", "numpy"} <= set(loaded)
-    assert set(loaded) & set(HEAVY) == set()
+    assert set(loaded) & {*HEAVY, *LIBRARIES} == set()
 
 
 def stub_names(node: ast.Module | ast.ClassDef) -> set[str]:

@@ -224,6 +224,30 @@ def scan_request(data: Any, threads: Any) -> tuple[Array, Team]:
     return _data(data), Team(_threads(threads))
 
 
+def fit_request(data: Any, threads: Any) -> tuple[Array, int]:
+    """Check what a baseline is made of: data that matrix products take, and threads."""
+    data = _data(data)
+    if data.dtype not in (np.float32, np.float64):
+        raise TypeError(f"data of a baseline must hold float32 or float64, got {data.dtype}")
+    return data, _threads(threads)
+
+
+def query_request(query: Any, k: Any, shape: tuple[int, int]) -> tuple[Floats, int]:
+    """Check what a baseline is asked; `shape` is that of its data."""
+    if np.ndim(query) != 1:
+        raise ValueError(f"query must have 1 dimension, got shape {np.shape(query)}")
+    queries = _queries(query, shape[1])
+    k = _count(k, "k")
+    if k > shape[0]:
+        raise ValueError(f"k must be at most the number of data rows, {shape[0]}, got {k}")
+    return queries[0], k
+
+
+def seed_of(rng: Any) -> int:
+    """Return a seed drawn from what a user gave as `rng`."""
+    return _seed(rng)
+
+
 def refuse_odd_norms(norms: Floats, arms: Ints, query_norm: float) -> None:
     """Refuse norms that have no direction, or that float64 cannot compute or divide by."""
     smallest = int(np.argmin(norms))

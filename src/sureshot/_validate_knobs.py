@@ -1,0 +1,50 @@
+"""Checks the knobs of the baselines: how much a method may spend."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+from sureshot._validate_pulls import whole_number
+
+
+def whole_number_within(value: Any, name: str, least: int, most: int, why: str) -> int:
+    """Return an integer between two limits; `why` says where the upper one comes from.
+
+    Examples
+    --------
+    >>> whole_number_within(30, "a", 0, 20, "most_bits of the fit")
+    Traceback (most recent call last):
+    ValueError: a must be an integer from 0 to 20 (most_bits of the fit), got 30
+    """
+    number = whole_number(value, name, least)
+    if number > most:
+        raise ValueError(f"{name} must be an integer from {least} to {most} ({why}), got {number}")
+    return number
+
+
+def share_or_count(value: Any, name: str, total: int) -> int:
+    """Return how many of `total` rows are meant by a share (a float) or a count (an integer).
+
+    Examples
+    --------
+    >>> share_or_count(0.25, "B", 10), share_or_count(3, "B", 10), share_or_count(1.0, "B", 10)
+    (3, 3, 10)
+    """
+    message = (
+        f"{name} must be a share of the rows, a float above 0 and at most 1, or their number, an "
+        f"integer from 1 to {total}; got {value!r}"
+    )
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(message)
+    if isinstance(value, Integral):
+        count = int(value)
+        if not 1 <= count <= total:
+            raise ValueError(message)
+        return count
+    share = float(value)
+    if not 0 < share <= 1:
+        raise ValueError(message)
+    # Rounded up, but 0.7 of 10 rows are 7, whatever 0.7 * 10 is in binary.
+    return max(1, math.ceil(share * total * (1 - 1e-12)))
