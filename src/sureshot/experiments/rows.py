@@ -67,6 +67,26 @@ def missing(wanted: Sequence[Case], there: Iterable[Row]) -> list[Case]:
     return [case for case in wanted if _key(asdict(case), list(asdict(case))) not in keys]
 
 
+def belonging(wanted: Sequence[Case], there: Iterable[Row]) -> list[Row]:
+    """Return the rows of these cases, in the order of the cases, the newest for each.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Coin:
+    ...     side: str
+    >>> belonging([Coin("head"), Coin("tail")], [{"side": "edge"}, {"side": "head", "pulls": 3}])
+    [{'side': 'head', 'pulls': 3}]
+    """
+    if not wanted:
+        return []
+    names = list(asdict(wanted[0]))
+    by_key = {_key(row, names): row for row in there}
+    keys = [_key(asdict(case), names) for case in wanted]
+    return [by_key[key] for key in keys if key in by_key]
+
+
 def _key(row: Row, names: list[str]) -> str:
     return json.dumps([row.get(name) for name in names])
 
