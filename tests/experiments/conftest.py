@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from sureshot.experiments import fig1, fig4, grids, synthetic
+from sureshot.experiments import compare, fig1, fig4, grids, synthetic
 from tests.experiments import stand_in
 
 TINY = grids.Grid(
@@ -26,6 +26,7 @@ TINY = grids.Grid(
 def baselines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the experiments find the stand-in."""
     monkeypatch.setitem(sys.modules, "sureshot.baselines", stand_in.package())
+    monkeypatch.setattr(compare, "REST", 0.0)
 
 
 @pytest.fixture

@@ -104,7 +104,7 @@ def test_data_and_fits_are_shared_by_cases_that_follow_each_other(
         for case in grids.cases("fig2", data, (40, 1_100), (5, 10), grid, 1)
     ]
     assert (
-        len(list(compare.measure(cases, counted))) == len(cases) == 2 * 2 * (1 + 1 + 4 + 1 + 4 + 2)
+        len(list(compare.measure(cases, counted))) == len(cases) == 2 * 2 * (1 + 1 + 6 + 1 + 4 + 2)
     )
     assert made == ["gaussian", "uniform"]
     assert len(fitted) == 2 * 7

@@ -33,6 +33,7 @@ class Grid:
         """Return method, what it is made with, and what it is asked with, for every point."""
         promises = [knobs(epsilon=e, delta=d) for e, d in product(self.epsilons, self.deltas)]
         bets = [knobs(epsilon=e, delta=d) for e, d in product(self.betting_epsilons, self.deltas)]
+        bets += [knobs(epsilon=epsilon, delta=self.deltas[0]) for epsilon in self.epsilons]
         bets += [knobs(epsilon=0.0, delta=self.deltas[0], budget=share) for share in self.budgets]
         hashes = knobs(most_bits=max(self.bits), most_tables=max(self.tables))
         deepest = knobs(depth=max(self.depths))
@@ -40,7 +41,11 @@ class Grid:
         found = [
             (name, none, asked) for name in ("BoundedME", "BoundedME, R = 1") for asked in promises
         ]
-        found += [(name, none, asked) for name in ("betting", "betting, scanned") for asked in bets]
+        found += [
+            (name, none, asked)
+            for name in ("betting", "betting, scanned")
+            for asked in dict.fromkeys(bets)
+        ]
         found += [("GreedyMIPS", none, knobs(B=share)) for share in self.shares]
         found += [("LSHMIPS", hashes, knobs(a=a, b=b)) for a, b in product(self.bits, self.tables)]
         found += [("PCAMIPS", deepest, knobs(depth=depth)) for depth in self.depths]
@@ -58,14 +63,14 @@ def knobs(**values: Any) -> Knobs:
     return tuple(values.items())
 
 
-# Epsilons are losses in the mean reward. Those of BoundedME span the paper's [0, 1]; those of betting
-# are the ones that mean something where the means of all arms are within a few per cent.
+# Epsilons are losses in the mean reward. They span the paper's [0, 1]; betting is also asked for some
+# that mean something where the means of all arms are within a few per cent.
 GRIDS = {
     "small": Grid(
         epsilons=(0.05, 0.1, 0.2, 0.4, 0.7, 1.0),
         deltas=(0.05, 0.3),
-        betting_epsilons=(0.0, 0.01, 0.02, 0.05),
-        budgets=(0.05, 0.1, 0.2, 0.4, 0.6, 0.8),
+        betting_epsilons=(0.0, 0.01, 0.02),
+        budgets=(0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8),
         bits=(1, 2, 4, 8, 12, 20),
         tables=(1, 5, 20, 50),
         shares=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0),
@@ -74,7 +79,7 @@ GRIDS = {
     "paper": Grid(
         epsilons=(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0),
         deltas=(0.05, 0.3, 0.9),
-        betting_epsilons=(0.0, 0.001, 0.002, 0.005, 0.01, 0.02),
+        betting_epsilons=(0.0, 0.001, 0.002, 0.005),
         budgets=(0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8),
         bits=(1, 2, 3, 4, 6, 8, 10, 12, 16, 20),
         tables=(1, 2, 5, 10, 20, 35, 50),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -48,6 +49,14 @@ def append(path: Path, row: Row) -> None:
             if file.read(1) != b"\n":
                 file.write(b"\n")
         file.write(json.dumps(row).encode() + b"\n")
+
+
+def seconds_since(started: float) -> float:
+    """Return the seconds since a reading of ``time.perf_counter``, to a tenth of a microsecond.
+
+    More digits say nothing, and rows are kept.
+    """
+    return round(time.perf_counter() - started, 7)
 
 
 def missing(wanted: Sequence[Case], there: Iterable[Row]) -> list[Case]:

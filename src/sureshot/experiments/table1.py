@@ -26,12 +26,12 @@ NONE = knobs()
 METHODS: tuple[tuple[str, Knobs, Knobs, str, str], ...] = (
     ("ExactMIPS", NONE, NONE, "0; nN", "the answer"),
     (
-        "betting", NONE, knobs(epsilon=0.0, delta=0.05), "0; follows the data, at most nN",
+        "betting", NONE, knobs(epsilon=0.0, delta=0.05), "0; follows the data",
         "the exact top k with probability 1 − δ, given limits of the values; ε and δ for each query",
     ),
     (
         "betting, scanned", NONE, knobs(epsilon=0.0, delta=0.05),
-        "nN; follows the data, at most nN",
+        "nN; follows the data",
         "the exact top k with probability 1 − δ; ε and δ for each query",
     ),
     (
@@ -44,7 +44,7 @@ METHODS: tuple[tuple[str, Knobs, Knobs, str, str], ...] = (
         "a probability that depends on the unknown answer",
     ),
     (
-        "RPTMIPS", knobs(L=10), knobs(leaf=0.05), "LNn log n; L log n and the candidates",
+        "RPTMIPS", knobs(L=10), knobs(L=10, leaf=0.05), "LNn log n; L log n and the candidates",
         "a probability that depends on query and data",
     ),
     ("PCAMIPS", knobs(depth=20), knobs(depth=3), "N²n; nN/2^d", "none"),
@@ -101,7 +101,7 @@ def section(found: Sequence[Row]) -> Section:
         if "refused" in row:
             body.append([title, "refused", "", "", "", "", cost, promise])
             continue
-        setting = ", ".join(f"{name} = {value:g}" for name, value in (*row["build"], *row["knobs"]))
+        setting = ", ".join(f"{name} = {value:g}" for name, value in row["knobs"])
         body.append(
             [
                 f"{title} ({setting})" if setting else title,
