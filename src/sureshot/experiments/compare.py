@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
     Knobs = tuple[tuple[str, Any], ...]
 
-# Seconds of rest after every fit, and at the paper's scale before every timed call: the threads of
+# Seconds of rest after every fit, and where the data is large before every timed call: the threads of
 # numpy's product wait for more work for a tenth of a second, busily, and would take a core from the next.
-# At the small scale, where everything takes milliseconds, nobody wants to wait that long.
+# With small data, where everything takes milliseconds, nobody wants to wait that long.
 REST = 0.15
+LARGE = 100_000_000  # numbers
 # A call shorter than this is made three times, and the median counts: a busy machine takes a core away
 # for some milliseconds now and then.
 SHORT = 0.02
@@ -108,9 +109,7 @@ def baselines() -> Any:
         ) from error
 
 
-def measure(
-    wanted: Sequence[Case], load: Callable[[Case], DataSet], *, rest: float = 0.0
-) -> Iterator[Row]:
+def measure(wanted: Sequence[Case], load: Callable[[Case], DataSet]) -> Iterator[Row]:
     """Yield the row of each case.
 
     Data and fitted methods are kept as long as the next case needs the same: the order of the cases
@@ -125,6 +124,7 @@ def measure(
             method, fit_key = "", None
             found = load(case)
             data_key, truth = key, true_scores(found.data, found.queries)
+            rest = REST if found.data.size >= LARGE else 0.0
         assert found is not None
         if fit_key != (fitted := (case.method, case.build)):
             method = ""

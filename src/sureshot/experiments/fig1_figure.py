@@ -139,7 +139,8 @@ def section(found: Sequence[Row]) -> Section:
             "about. Betting under the order of ones first is left out, because its bets would be void."),
             ("Under ones first an arm shows min(ones, t) ones after t pulls whatever the seed, so these "
             "rows are counted and no pull is made; a test compares the count with a search that "
-            "makes them."),
+            "makes them. Arms that tie, as most do at first, are kept by the smaller index: a random choice, "
+            "because the arms are in no order."),
             ("The percentile is rounded up to one of the losses, so with 20 runs it is the largest for "
             "δ = 0.01 and 0.05."),
         ],

@@ -26,8 +26,7 @@ def cases(figure: str, data: str, scale: str) -> list[Case]:
 
 def measure(wanted: Sequence[Case], folder: Path | None = None) -> Iterator[Row]:  # noqa: ARG001
     """Yield the row of each case."""
-    small = all((case.n, case.N) == SHAPES["small"] for case in wanted)
-    return compare.measure(wanted, load, rest=0.0 if small else compare.REST)
+    return compare.measure(wanted, load)
 
 
 def load(case: Case) -> DataSet:
