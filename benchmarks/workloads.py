@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from benchmarks import gradients
+from sureshot.experiments import gradients
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator, SeedSequence
     from numpy.typing import NDArray
 
-    from benchmarks.gradients import Factors
+    from sureshot.experiments.gradients import Factors
 
     FloatArray = NDArray[np.float32]
     Rows = Callable[[slice, Generator], NDArray[Any]]

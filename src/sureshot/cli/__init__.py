@@ -1,4 +1,4 @@
-"""The command line: `sureshot search`, `scan`, `best`, `demo` and `doctor`."""
+"""The command line: `sureshot search`, `scan`, `best`, `demo`, `reproduce` and `doctor`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,13 @@ from sureshot.cli import comparison, tables
 from sureshot.cli import demo as demonstration
 from sureshot.cli import doctor as examination
 from sureshot.cli import scan as scanning
-from sureshot.cli.inputs import load_bounds, open_array, open_rewards, told_in_one_line
+from sureshot.cli.inputs import (
+    InputError,
+    load_bounds,
+    open_array,
+    open_rewards,
+    told_in_one_line,
+)
 from sureshot.cli.options import (
     BEST_DEFAULTS,
     DEFAULTS,
@@ -24,6 +30,9 @@ from sureshot.cli.options import (
     search_options,
 )
 from sureshot.cli.progress import shown_if_slow
+from sureshot.cli.reproduction import follow
+from sureshot.experiments import reproduce as reproduction
+from sureshot.experiments.compare import MissingPart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -171,6 +180,52 @@ def demo(rows: int, columns: int, seed: int, as_json: bool) -> None:
         print_json({"parameters": used | known, "methods": [line.to_dict() for line in lines]})
     else:
         comparison.print_demo(example, lines)
+
+
+@cli.command()
+@click.argument("what", type=click.Choice([*reproduction.EXPERIMENTS, "all"]))
+@click.option(
+    "--scale",
+    type=click.Choice(reproduction.SCALES),
+    default="small",
+    show_default=True,
+    help="small: smaller data and fewer settings, some minutes for everything. paper: the paper's "
+    "sizes, 10,000 rows of 100,000 numbers, which are 4 GB; takes hours.",
+)
+@click.option(
+    "--data",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=None,
+    help="Folder with the files of real data for fig4: ratings of Netflix, Yahoo! Music or MovieLens as "
+    "they are published, images_fashion_mnist.npz. What is not there is left out, with a word.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Folder for rows, figures and report.html.  [default: results/reproduce-SCALE]",
+)
+def reproduce(what: str, scale: str, folder: Path | None, out: Path | None) -> None:
+    """Repeat the experiments of the paper, and write a report.
+
+    WHAT is a figure or the table of the paper, or all of them. Every measurement is kept as a row
+    of JSON as soon as it is done: the same command goes on where Ctrl-C has stopped it, and with all rows
+    there it only writes the report again.
+    """
+    names = list(reproduction.EXPERIMENTS) if what == "all" else [what]
+    out = out or Path("results") / f"reproduce-{scale}"
+    try:
+        reproduction.check_parts(names)
+        for line in reproduction.lacking(names, folder):
+            click.echo(line, err=True)
+        measured = follow(reproduction.measure(names, scale, folder, out))
+        page = reproduction.write_report(names, scale, out)
+    except MissingPart as error:
+        raise InputError(str(error)) from error
+    if page is None:
+        raise InputError("there is nothing to report: all data sets of this figure were left out")
+    click.echo(f"{measured:,} new rows in {out / 'rows'}. Report: {page}")
 
 
 @cli.command()

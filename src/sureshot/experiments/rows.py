@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -50,6 +51,14 @@ def append(path: Path, row: Row) -> None:
         file.write(json.dumps(row).encode() + b"\n")
 
 
+def seconds_since(started: float) -> float:
+    """Return the seconds since a reading of ``time.perf_counter``, to a tenth of a microsecond.
+
+    More digits say nothing, and rows are kept.
+    """
+    return round(time.perf_counter() - started, 7)
+
+
 def missing(wanted: Sequence[Case], there: Iterable[Row]) -> list[Case]:
     """Return the cases without a row: a row holds the fields of its case.
 
@@ -65,6 +74,26 @@ def missing(wanted: Sequence[Case], there: Iterable[Row]) -> list[Case]:
     found = list(there)
     keys = {_key(row, list(asdict(case))) for case in wanted[:1] for row in found}
     return [case for case in wanted if _key(asdict(case), list(asdict(case))) not in keys]
+
+
+def belonging(wanted: Sequence[Case], there: Iterable[Row]) -> list[Row]:
+    """Return the rows of these cases, in the order of the cases, the newest for each.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Coin:
+    ...     side: str
+    >>> belonging([Coin("head"), Coin("tail")], [{"side": "edge"}, {"side": "head", "pulls": 3}])
+    [{'side': 'head', 'pulls': 3}]
+    """
+    if not wanted:
+        return []
+    names = list(asdict(wanted[0]))
+    by_key = {_key(row, names): row for row in there}
+    keys = [_key(asdict(case), names) for case in wanted]
+    return [by_key[key] for key in keys if key in by_key]
 
 
 def _key(row: Row, names: list[str]) -> str:

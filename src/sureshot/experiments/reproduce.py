@@ -1,0 +1,160 @@
+"""All experiments of the paper: cases, rows, and the report, as separate steps.
+
+Rows are written as they are measured, so an interrupted run goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from sureshot.experiments import (
+    compare,
+    fig1,
+    fig1_figure,
+    fig2,
+    fig3,
+    fig4,
+    report,
+    rows,
+    synthetic,
+    table1,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from sureshot.experiments.rows import Row
+    from sureshot.experiments.section import Section
+
+SCALES = ("small", "paper")
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One figure or table of the paper, in four functions.
+
+    Attributes
+    ----------
+    cases
+        A scale, to everything that can be measured.
+    measure
+        Cases and the folder of data files, to one row for each case, in their order.
+    describe
+        A row, to a few words.
+    section
+        Rows, to a part of the report.
+    lacking
+        The folder of data files, to the data sets that cannot be measured, and why.
+    """
+
+    cases: Callable[[str], list[Any]]
+    measure: Callable[[Sequence[Any], Path | None], Iterator[Row]]
+    describe: Callable[[Row], str]
+    section: Callable[[Sequence[Row]], Section]
+    lacking: Callable[[Path | None], dict[str, str]] = lambda _folder: {}
+
+
+EXPERIMENTS = {
+    "fig1": Experiment(fig1.cases, fig1.measure, fig1.describe, fig1_figure.section),
+    "fig2": Experiment(fig2.cases, synthetic.measure, compare.describe, fig2.section),
+    "fig3": Experiment(fig3.cases, synthetic.measure, compare.describe, fig3.section),
+    "fig4": Experiment(fig4.cases, fig4.measure, compare.describe, fig4.section, fig4.lacking),
+    "table1": Experiment(table1.cases, table1.measure, table1.describe, table1.section),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a run is: rows there, rows wanted, and the newest of them in words."""
+
+    experiment: str
+    done: int
+    total: int
+    words: str
+
+
+def rows_file(out: Path, name: str) -> Path:
+    """Return where the rows of an experiment are."""
+    return out / "rows" / f"{name}.jsonl"
+
+
+def measure(names: Sequence[str], scale: str, folder: Path | None, out: Path) -> Iterator[Step]:
+    """Measure what has no row yet, and yield after each row.
+
+    Parameters
+    ----------
+    names
+        Of `EXPERIMENTS`.
+    scale
+        ``"small"`` or ``"paper"``.
+    folder
+        Where the files of real data are, if there are any.
+    out
+        Folder of the rows.
+    """
+    plan = {name: _possible(EXPERIMENTS[name], scale, folder) for name in names}
+    missing = {
+        name: rows.missing(cases, rows.read(rows_file(out, name))) for name, cases in plan.items()
+    }
+    total = sum(map(len, plan.values()))
+    done = total - sum(map(len, missing.values()))
+    for name, wanted in missing.items():
+        experiment = EXPERIMENTS[name]
+        for row in experiment.measure(wanted, folder):
+            rows.append(rows_file(out, name), row)
+            done += 1
+            yield Step(name, done, total, experiment.describe(row))
+
+
+def _possible(experiment: Experiment, scale: str, folder: Path | None) -> list[Any]:
+    left_out = experiment.lacking(folder)
+    return [case for case in experiment.cases(scale) if getattr(case, "data", "") not in left_out]
+
+
+def lacking(names: Sequence[str], folder: Path | None) -> list[str]:
+    """Return a line for each data set that is left out."""
+    return [
+        f"{name}: {data} is left out: {reason}"
+        for name in names
+        for data, reason in EXPERIMENTS[name].lacking(folder).items()
+    ]
+
+
+def check_parts(names: Sequence[str]) -> None:
+    """Say what is not installed before hours are spent, by raising `compare.MissingPart`."""
+    for package in ("matplotlib", "jinja2"):
+        if find_spec(package) is None:
+            raise compare.MissingPart(f"the report needs {package}: pip install 'sureshot[report]'")
+    if any(name != "fig1" for name in names):
+        compare.baselines()
+
+
+def write_report(names: Sequence[str], scale: str, out: Path) -> Path | None:
+    """Write the report and its figures from the rows of a folder, None if it has none."""
+    found = sections(names, scale, out)
+    if not found:
+        return None
+    return report.write(found, scale, environments(names, out), out)
+
+
+def environments(names: Sequence[str], out: Path) -> Row:
+    """Return versions and machines of all the rows: usually one of each."""
+    found = [row for name in names for row in rows.read(rows_file(out, name))]
+    return {
+        key: ", ".join(dict.fromkeys(str(row[key]) for row in found if key in row))
+        for key in rows.environment()
+    }
+
+
+def sections(names: Sequence[str], scale: str, out: Path) -> list[Section]:
+    """Return the parts of the report, from the rows alone; an experiment without rows has none."""
+    found = []
+    for name in names:
+        experiment = EXPERIMENTS[name]
+        mine = rows.belonging(experiment.cases(scale), rows.read(rows_file(out, name)))
+        if mine:
+            found.append(experiment.section(mine))
+    return found

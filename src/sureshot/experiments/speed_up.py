@@ -1,0 +1,174 @@
+"""Precision against online speed-up, from the rows of `compare`: figure, table, claim."""
+
+from __future__ import annotations
+
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
+
+from sureshot.experiments import drawing, metrics
+from sureshot.experiments.section import Claim, Picture, Section, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sureshot.experiments.rows import Row
+
+# The name for people, colour, and marker of each method.
+STYLES = {
+    "betting": ("betting", drawing.COLOURS[0], "o"),
+    "betting, scanned": ("betting, scanned", drawing.COLOURS[6], "o"),
+    "BoundedME": ("BoundedME, true range", drawing.COLOURS[1], "s"),
+    "BoundedME, R = 1": ("BoundedME, R = 1: no guarantee", drawing.COLOURS[7], "s"),
+    "GreedyMIPS": ("Greedy-MIPS", drawing.COLOURS[2], "^"),
+    "LSHMIPS": ("LSH-MIPS", drawing.COLOURS[3], "v"),
+    "PCAMIPS": ("PCA-MIPS", drawing.COLOURS[4], "D"),
+}
+# What counts as high precision in the tables.
+HIGH = 0.9
+
+
+def by_clock(row: Row) -> float:
+    """Return the online speed-up of a row."""
+    return metrics.online_speed_up(row["exact_seconds"], row["seconds"])
+
+
+def by_numbers(row: Row) -> float:
+    """Return the speed-up of a row in numbers read."""
+    return metrics.speed_up_in_numbers(row["rows"], row["coordinates"], row["numbers_read"])
+
+
+MEASURES: dict[str, Callable[[Row], float]] = {
+    "online speed-up by the clock": by_clock,
+    "speed-up in numbers read": by_numbers,
+}
+
+
+def measured(found: Sequence[Row]) -> list[Row]:
+    """Return the rows of methods that did not refuse."""
+    return [row for row in found if "refused" not in row]
+
+
+def points(found: Sequence[Row], measure: Callable[[Row], float]) -> list[tuple[float, float]]:
+    """Return (speed-up, precision) of each row."""
+    return [(measure(row), fmean(row["precision"])) for row in measured(found)]
+
+
+def best(found: Sequence[Row], measure: Callable[[Row], float]) -> float | None:
+    """Return the largest speed-up at high precision, None if no row has that."""
+    return max((speed for speed, right in points(found, measure) if right >= HIGH), default=None)
+
+
+def picture(name: str, found: Sequence[Row]) -> Any:
+    """Draw every row, and for each method the frontier; a column for each k."""
+    ks = sorted({row["k"] for row in found})
+    figure, panels = drawing.grid(name, 2, len(ks), 5.2 * len(ks), 7.4, sharey=True)
+    for line, (label, measure) in zip(panels, MEASURES.items(), strict=True):
+        for axes, k in zip(line, ks, strict=True):
+            for method, (title, colour, marker) in STYLES.items():
+                mine = [row for row in found if (row["k"], row["method"]) == (k, method)]
+                cloud = points(mine, measure)
+                if not cloud:
+                    continue
+                axes.scatter(
+                    *zip(*cloud, strict=True), s=10, color=colour, marker=marker, alpha=0.3
+                )
+                axes.plot(
+                    *zip(*metrics.frontier(cloud), strict=True), f"{marker}-", ms=4, lw=1.5,
+                    color=colour, label=title,
+                )  # fmt: skip
+            axes.axvline(1, color="0.4", lw=1, ls=":", zorder=0)
+            axes.set(xscale="log", xlabel=label, ylim=(-0.03, 1.05), title=f"top {k}")
+            axes.title.set_fontsize(10)
+        line[0].set_ylabel("precision")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    return figure
+
+
+def summary(found: Sequence[Row], k: int) -> Table:
+    """Return the table of what each method reaches at high precision."""
+    body = []
+    for method, (title, *_) in STYLES.items():
+        mine = measured([row for row in found if (row["k"], row["method"]) == (k, method)])
+        if mine:
+            speeds = [best(mine, measure) for measure in MEASURES.values()]
+            prepared = median(row["preparation_seconds"] for row in mine)
+            body.append([title, str(len(mine)), *map(_times, speeds), seconds(prepared)])
+    titles = ("method", "settings", "speed-up by the clock", "in numbers read", "preparation")
+    return Table(f"Top {k}: largest speed-up with a mean precision of {HIGH} or more", titles, body)
+
+
+def section(
+    name: str, title: str, found: Sequence[Row], claim: str, notes: Sequence[str]
+) -> Section:
+    """Return the part of the report."""
+    first = found[0]
+    ks = sorted({row["k"] for row in found})
+    tops = " and ".join(str(k) for k in ks)
+    speeds = fmean(median(row["exact_seconds"]) for row in measured(found))
+    return Section(
+        name=name,
+        title=title,
+        setting=(
+            f"{first['rows']:,} rows of {first['coordinates']:,} float32 numbers in row order, "
+            f"{first['queries']} queries, top {tops}. The exact product of numpy, which every speed-up is "
+            f"measured against in turn with the method, took {seconds(speeds)} a query."
+        ),
+        claims=[Claim(claim, verdict(found, ks[0]))],
+        pictures=[
+            Picture(
+                name,
+                "A point is one setting, a line joins the settings that no other of the method beats. "
+                "Preparation is not in the speed-up, as in the paper. Left of the dotted line the exact "
+                "product is better.",
+                picture(name, found),
+            )
+        ],
+        tables=[summary(found, k) for k in ks],
+        notes=[*notes, *refusals(found)],
+    )
+
+
+def verdict(found: Sequence[Row], k: int) -> str:
+    """Say what the rows say: who is how fast at high precision."""
+    sentences = []
+    for label, measure in MEASURES.items():
+        reached = {
+            title: best([row for row in found if (row["k"], row["method"]) == (k, method)], measure)
+            for method, (title, *_) in STYLES.items()
+        }
+        ranked = sorted(
+            ((speed, title) for title, speed in reached.items() if speed is not None), reverse=True
+        )
+        said = ", ".join(f"{title} {_times(speed)}" for speed, title in ranked)
+        never = [title for title, speed in reached.items() if speed is None]
+        there = {STYLES[row["method"]][0] for row in found if row["method"] in STYLES}
+        missed = ", ".join(title for title in never if title in there)
+        sentences.append(
+            f"Top {k}, precision {HIGH} or more, {label}: {said or 'nobody'}"
+            + (f"; never: {missed}" if missed else "")
+        )
+    return ". ".join(sentences) + "."
+
+
+def refusals(found: Sequence[Row]) -> list[str]:
+    """Return what methods said who refused the data or a setting."""
+    said = dict.fromkeys(
+        f"{row['method']} refused: {row['refused']}." for row in found if "refused" in row
+    )
+    return list(said)
+
+
+def seconds(value: float) -> str:
+    """Write a time in the unit that fits it.
+
+    Examples
+    --------
+    >>> seconds(12.34), seconds(0.0123), seconds(0.0)
+    ('12.3 s', '12.3 ms', '0 ms')
+    """
+    return f"{value:.3g} s" if value >= 1 else f"{1000 * value:.3g} ms"
+
+
+def _times(speed: float | None) -> str:
+    return "–" if speed is None else f"{speed:.2g}×"

@@ -1,0 +1,110 @@
+"""``sureshot reproduce``: what it writes, how it goes on, and what it tells."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sureshot.cli import reproduction
+from sureshot.experiments import fig1, reproduce
+from sureshot.experiments.reproduce import Step
+from tests.cli.conftest import assert_refused
+from tests.experiments import stand_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Invoke
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = replace(fig1.PLANS["small"], n_arms=20, n_rewards=1_100, epsilons=(0.6,), runs=2)
+    monkeypatch.setitem(fig1.PLANS, "small", plan)
+
+
+def test_rows_figures_and_report(invoke: Invoke, tmp_path: Path) -> None:
+    first = invoke("reproduce", "fig1", "--out", str(tmp_path))
+    assert first.exit_code == 0, first.stderr
+    assert first.stdout.startswith(f"30 new rows in {tmp_path / 'rows'}. Report: ")
+    assert "30/30 fig1: betting, uniform, δ=0.3: largest loss" in first.stderr
+    assert "(done)" in first.stderr
+    assert (tmp_path / "figures" / "fig1.svg").exists()
+    assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    again = invoke("reproduce", "fig1", "--out", str(tmp_path))
+    assert again.stdout.startswith("0 new rows")
+    assert again.stderr == ""
+
+
+def test_the_folder_is_named_after_the_scale(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    from click.testing import CliRunner  # noqa: PLC0415
+
+    from sureshot.cli import commands  # noqa: PLC0415
+
+    done = CliRunner().invoke(commands.cli, ["reproduce", "fig1"])
+    assert done.exit_code == 0
+    assert (tmp_path / "results" / "reproduce-small" / "report.html").exists()
+
+
+def test_data_that_is_not_there_is_told(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sureshot.baselines", stand_in.package())
+    experiment = reproduce.EXPERIMENTS["fig4"]
+    changed = replace(experiment, lacking=lambda _folder: dict.fromkeys(ALL_DATA, "no file"))
+    monkeypatch.setitem(reproduce.EXPERIMENTS, "fig4", changed)
+    refused = invoke("reproduce", "fig4", "--out", str(tmp_path))
+    assert refused.exit_code == 2
+    assert "fig4: Netflix scores is left out: no file" in refused.stderr
+    assert "nothing to report" in refused.stderr
+
+
+ALL_DATA = {case.data for case in reproduce.EXPERIMENTS["fig4"].cases("small")}
+
+
+def test_a_missing_package_is_told_at_once(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sureshot.baselines", None)
+    refused = invoke("reproduce", "all", "--out", str(tmp_path))
+    assert_refused(refused, "pip install 'sureshot[reproduce]'")
+    monkeypatch.setattr(reproduce, "find_spec", lambda name: None)
+    refused = invoke("reproduce", "fig1", "--out", str(tmp_path))
+    assert_refused(refused, "the report needs matplotlib: pip install 'sureshot[report]'")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["fig5"], ["fig1", "--scale", "huge"], ["fig4", "--data", "absent"]],
+)
+def test_wrong_usage(invoke: Invoke, arguments: list[str]) -> None:
+    refused = invoke("reproduce", *arguments)
+    assert refused.exit_code == 2
+    assert "Usage: sureshot reproduce" in refused.stderr
+
+
+def test_help(invoke: Invoke) -> None:
+    shown = " ".join(invoke("reproduce", "--help").output.split())
+    assert "{fig1|fig2|fig3|fig4|table1|all}" in shown
+    for option in ("--scale [small|paper]", "--data", "--out"):
+        assert option in shown
+
+
+def test_lines_come_now_and_then_and_tell_the_time_left(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(0, 1000, 2))
+    monkeypatch.setattr("time.monotonic", lambda: float(next(clock)))
+    steps = (Step("fig1", done, 9, f"row {done}") for done in range(3, 10))
+    assert reproduction.follow(steps) == 7
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "3/9 fig1: row 3 (about 12 s left)"
+    assert lines[-1] == "9/9 fig1: row 9 (done)"
+    assert len(lines) == 3

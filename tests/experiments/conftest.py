@@ -1,0 +1,40 @@
+"""Small plans, and the stand-in for the baselines."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+from sureshot.experiments import compare, fig1, fig4, grids, synthetic
+from tests.experiments import stand_in
+
+TINY = grids.Grid(
+    epsilons=(0.4,),
+    deltas=(0.3,),
+    betting_epsilons=(0.0,),
+    budgets=(0.2,),
+    bits=(1, 2),
+    tables=(1,),
+    shares=(0.5, 1.0),
+    depths=(0, 1),
+)
+
+
+@pytest.fixture
+def baselines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the experiments find the stand-in."""
+    monkeypatch.setitem(sys.modules, "sureshot.baselines", stand_in.package())
+    monkeypatch.setattr(compare, "REST", 0.0)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch, baselines: None) -> None:
+    """Make the small scale a tiny one."""
+    plan = replace(fig1.PLANS["small"], n_arms=20, n_rewards=1_100, epsilons=(0.2, 0.6), runs=2)
+    monkeypatch.setitem(fig1.PLANS, "small", plan)
+    monkeypatch.setitem(grids.GRIDS, "small", TINY)
+    for module in (synthetic, fig4):
+        monkeypatch.setitem(module.SHAPES, "small", (40, 1_100))
+        monkeypatch.setitem(module.QUERIES, "small", 2)

@@ -1,0 +1,152 @@
+"""The harness: what it measures, what it does not believe, and the library behind its contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sureshot
+from sureshot.experiments import compare, grids, ours, sets
+from sureshot.experiments.check import InvalidAnswer
+from sureshot.theory.schedule import bounded_me
+from tests.experiments import stand_in
+
+CASE = compare.Case("fig2", "gaussian", 40, 1_100, 5, "ExactMIPS", (), (), 3, 0)
+
+
+def load(case: compare.Case) -> sets.DataSet:
+    return sets.MADE[case.data](case.n, case.N, case.queries, case.seed)
+
+
+def cheat(monkeypatch: pytest.MonkeyPatch, answer: Any, score: float = 1e9) -> None:
+    """Put a method in place of the exact one that always answers this."""
+
+    class Cheat(stand_in.Part):
+        def query(self, query: Any, k: int, **knobs: Any) -> stand_in.Found:
+            return stand_in.Found(np.asarray(answer), np.full(k, score), 0, 0)
+
+    package = stand_in.package()
+    setattr(package, "ExactMIPS", Cheat)  # noqa: B010
+    monkeypatch.setattr(compare, "baselines", lambda: package)
+
+
+@pytest.mark.usefixtures("baselines")
+def test_a_row_has_times_answers_and_how_to_repeat_it() -> None:
+    (row,) = compare.measure([CASE], load)
+    assert {"seed", "library", "numpy", "python", "cpu", "knobs", "build"} <= set(row)
+    assert row["precision"] == [1.0] * 3
+    assert row["suboptimality"] == [0.0] * 3
+    assert row["numbers_read"] == [40 * 1_100] * 3
+    assert (row["rows"], row["coordinates"]) == (40, 1_100)
+    assert min(*row["seconds"], *row["exact_seconds"], row["preparation_seconds"]) > 0
+    assert "precision 1.00" in compare.describe(row)
+
+
+@pytest.mark.parametrize("answer", [[1, 1], [0, 40], [-1], [0, 1, 2, 3, 4, 5], [0.5], [[0, 1]]])
+def test_a_method_that_cheats_with_its_answer_is_rejected(
+    monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    cheat(monkeypatch, answer)
+    with pytest.raises(InvalidAnswer, match=r"^ExactMIPS: expected"):
+        list(compare.measure([CASE], load))
+
+
+def test_a_method_that_cheats_with_its_scores_gains_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = load(CASE)
+    worst = np.argsort(found.data.astype(float) @ found.queries[0].astype(float))[:5]
+    cheat(monkeypatch, worst, score=1e9)
+    (row,) = compare.measure([CASE], load)
+    assert row["precision"][0] == 0.0
+    assert row["suboptimality"][0] > 0
+
+
+def test_too_few_answers_cost_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    cheat(monkeypatch, np.empty(0, dtype=np.int64))
+    (row,) = compare.measure([CASE], load)
+    assert row["precision"] == [0.0] * 3
+    assert row["suboptimality"] == [None] * 3
+
+
+@pytest.mark.usefixtures("baselines")
+def test_a_method_that_refuses_has_a_row_that_says_so() -> None:
+    case = compare.Case("table1", "uniform", 40, 1_100, 5, "SampleMIPS", (), (), 3, 0)
+    (row,) = compare.measure([case], load)
+    assert row["refused"] == "expected other data"
+    assert "refused, expected other data" in compare.describe(row)
+
+
+@pytest.mark.usefixtures("baselines")
+def test_data_and_fits_are_shared_by_cases_that_follow_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+
+    def counted(case: compare.Case) -> sets.DataSet:
+        made.append(case.data)
+        return load(case)
+
+    fitted: list[str] = []
+    original = compare.make_method
+
+    def spy(case: compare.Case, known: sets.DataSet) -> compare.Method:
+        fitted.append(case.method)
+        return original(case, known)
+
+    monkeypatch.setattr(compare, "make_method", spy)
+    grid = grids.Grid((0.4,), (0.3,), (0.0,), (0.2,), (1, 2), (1, 3), (0.5,), (0, 1))
+    cases = [
+        case
+        for data in ("gaussian", "uniform")
+        for case in grids.cases("fig2", data, (40, 1_100), (5, 10), grid, 1)
+    ]
+    assert (
+        len(list(compare.measure(cases, counted))) == len(cases) == 2 * 2 * (1 + 1 + 6 + 1 + 4 + 2)
+    )
+    assert made == ["gaussian", "uniform"]
+    assert len(fitted) == 2 * 7
+
+
+def test_a_missing_package_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> Any:
+        raise ModuleNotFoundError(f"No module named {name!r}", name="scipy")
+
+    monkeypatch.setattr("importlib.import_module", absent)
+    with pytest.raises(
+        compare.MissingPart, match=r"need scipy: pip install 'sureshot\[reproduce\]'"
+    ):
+        compare.baselines()
+
+
+@pytest.mark.parametrize("name", ours.OURS)
+def test_our_methods_keep_the_contract(name: str) -> None:
+    found = sets.uniform(60, 1_535, queries=2, seed=1)
+    method = ours.OURS[name](found, seed=0)
+    assert method.fit(found.data) is method
+    for query in found.queries:
+        answer = method.query(query, 3, epsilon=0.0, delta=0.1)
+        expected = sureshot.top_k(found.data, query, 3, method="exact")
+        assert answer.indices.tolist() == expected.indices.tolist()
+        assert answer.epsilon == 0
+        assert answer.numbers_read > 0
+
+
+def test_unit_range_makes_the_pulls_of_the_paper_and_promises_no_more_than_is_true() -> None:
+    n, N, k = 200, 3_000, 5
+    found = sets.gaussian(n, N, queries=1, seed=2)
+    method = ours.BoundedMEUnitRange(found, seed=0).fit(found.data)
+    answer = method.query(found.queries[0], k, epsilon=0.5, delta=0.3)
+    pulls, expected = 0, 0
+    for this in bounded_me(n, N, k, 0.5, 0.3, width=1.0):
+        expected += this.arms * (this.pulls - pulls)
+        pulls = this.pulls
+    # The true range is rounded, which may cost a pull in each round, and k rows are read at the end.
+    assert abs(answer.numbers_read - k * N - expected) <= 2 * n
+    true_range = method.true_range(found.queries[0])
+    assert answer.epsilon == pytest.approx(0.5 * true_range)
+    assert true_range > 20
+    honest = ours.BoundedME(found, seed=0).fit(found.data)
+    assert honest.query(found.queries[0], k, epsilon=0.5, delta=0.3).numbers_read > 2 * expected

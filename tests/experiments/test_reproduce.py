@@ -1,0 +1,196 @@
+"""The whole: rows, an interruption, the report from rows alone, and the page in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sureshot.experiments import compare, document, fig1, fig4, reproduce, rows, synthetic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from sureshot.experiments.rows import Row
+
+ALL = list(reproduce.EXPERIMENTS)
+pytestmark = pytest.mark.usefixtures("tiny")
+
+
+def all_rows(out: Path) -> dict[str, list[Row]]:
+    return {name: rows.read(reproduce.rows_file(out, name)) for name in ALL}
+
+
+def test_an_interrupted_run_resumes_without_repeating_a_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[Any] = []
+
+    def spied(original: Any) -> Any:
+        def measure(wanted: Sequence[Any], folder: Path | None) -> Iterator[Row]:
+            for case, row in zip(wanted, original(wanted, folder), strict=True):
+                measured.append(case)
+                if len(measured) == stop:
+                    raise KeyboardInterrupt
+                yield row
+
+        return measure
+
+    for name, experiment in reproduce.EXPERIMENTS.items():
+        changed = reproduce.Experiment(
+            experiment.cases,
+            spied(experiment.measure),
+            experiment.describe,
+            experiment.section,
+            experiment.lacking,
+        )
+        monkeypatch.setitem(reproduce.EXPERIMENTS, name, changed)
+    total = 0
+    for stop in (7, 60, 10_000):
+        before = sum(map(len, all_rows(tmp_path).values()))
+        try:
+            last = None
+            for last in reproduce.measure(ALL, "small", None, tmp_path):
+                total = last.total
+            assert last is not None
+            assert last.done == last.total
+        except KeyboardInterrupt:
+            assert len(measured) == stop
+        # What was measured last was lost with the interruption, and nothing else.
+        now = sum(map(len, all_rows(tmp_path).values()))
+        assert now - before > 0
+        # An interruption may also cut the last line short.
+        path = reproduce.rows_file(tmp_path, "fig1")
+        if stop == 7:
+            path.write_text(path.read_text()[:-30])
+    # 1 row lost in each interruption, and one line cut short.
+    assert len(measured) == total + 3
+    assert sum(map(len, all_rows(tmp_path).values())) == total
+    keys = [json.dumps([name, *(row.get(key) for key in ("data", "k", "method", "build", "knobs", "order", "delta", "seed"))])
+            for name, found in all_rows(tmp_path).items() for row in found]  # fmt: skip
+    assert len(set(keys)) == len(keys)
+    assert list(reproduce.measure(ALL, "small", None, tmp_path)) == []
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Path:
+    """A folder with the rows of everything that needs no files."""
+    for _ in reproduce.measure(ALL, "small", None, tmp_path):
+        pass
+    return tmp_path
+
+
+def test_the_report_is_made_of_the_rows_alone(
+    finished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = reproduce.write_report(ALL, "small", finished)
+    assert first is not None
+    text = first.read_text(encoding="utf-8")
+    drawn = {path.name: path.read_bytes() for path in (finished / "figures").iterdir()}
+    assert set(drawn) == {"fig1.svg", "fig2.svg", "fig3.svg", "fig4-digits-gradients.svg"}
+
+    def never(*_arguments: Any) -> Any:
+        raise AssertionError("the report must measure nothing")
+
+    for module, name in ((fig1, "make_lists"), (compare, "make_method"), (synthetic, "load")):
+        monkeypatch.setattr(module, name, never)
+    again = reproduce.write_report(ALL, "small", finished)
+    assert again == first
+    assert first.read_text(encoding="utf-8") == text
+    assert drawn == {path.name: path.read_bytes() for path in (finished / "figures").iterdir()}
+    assert "SampleMIPS refused: expected other data" in text
+    for name in ALL:
+        assert f'<section id="{name}">' in text
+    assert text.count("<svg") == 4
+    # Nothing is fetched: addresses are names of namespaces, or of parts of the page.
+    assert re.findall(r'(?:src|href)="(?!#|data:,)[^"]*"', text) == []
+    assert "url(http" not in text
+    assert "@import" not in text
+
+
+def test_rows_of_other_plans_are_not_reported(finished: Path) -> None:
+    path = reproduce.rows_file(finished, "fig1")
+    (before,) = reproduce.sections(["fig1"], "small", finished)
+    rows.append(path, rows.read(path)[0] | {"n_arms": 99, "suboptimality": [9.0, 9.0]})
+    (after,) = reproduce.sections(["fig1"], "small", finished)
+    assert after.tables == before.tables
+    assert reproduce.sections(["fig1"], "paper", finished) == []
+    assert reproduce.write_report(["fig1"], "paper", finished) is None
+
+
+def test_the_rows_say_what_the_tables_say(finished: Path) -> None:
+    (section,) = reproduce.sections(["table1"], "small", finished)
+    lines = {line[0].partition(" (")[0]: line for line in section.tables[0].body}
+    found = {row["method"]: row for row in rows.read(reproduce.rows_file(finished, "table1"))}
+    assert lines["Sample-MIPS"][1] == "refused"
+    assert lines["exact product"][3:6:2] == ["100 %", "1.00"]
+    assert lines["betting"][5] == f"{sum(found['betting']['precision']) / 2:.2f}"
+
+
+def test_what_is_not_there_is_told(tmp_path: Path) -> None:
+    told = reproduce.lacking(ALL, tmp_path)
+    assert len(told) == len(fig4.names()) - 1
+    assert "fig4: Netflix scores is left out: none of training_set/mv_*.txt" in "\n".join(told)
+    cases = [
+        case.data for case in reproduce._possible(reproduce.EXPERIMENTS["fig4"], "small", None)
+    ]
+    assert set(cases) == {fig4.DIGITS}
+
+
+def test_the_page_of_the_documentation_gets_the_same_sections(finished: Path) -> None:
+    page = finished / "page.md"
+    marks = "\n".join(f"<!-- begin {name} -->\n<!-- end {name} -->" for name in ALL)
+    page.write_text(f"# Page\n{marks}\nThe end.\n", encoding="utf-8")
+    document.write(finished, "small", page)
+    text = page.read_text(encoding="utf-8")
+    assert text.endswith("The end.\n")
+    for section in reproduce.sections(ALL, "small", finished):
+        assert section.setting in text
+        for picture in section.pictures:
+            assert (finished / "figures/reproduce-small" / f"{picture.name}.svg").exists()
+            assert f"(figures/reproduce-small/{picture.name}.svg)" in text
+
+
+def test_the_page_opens_in_a_browser(finished: Path) -> None:
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    page_file = reproduce.write_report(ALL, "small", finished)
+    assert page_file is not None
+    complaints: list[str] = []
+    requests: list[str] = []
+    with api.sync_playwright() as playwright:
+        browser = open_browser(playwright)
+        if browser is None:
+            pytest.skip("no chromium: install Debian's, or run playwright install chromium")
+        page = browser.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(page_file.as_uri())
+        page.wait_for_load_state("networkidle")
+        figures = page.locator("figure svg")
+        boxes = [figures.nth(number).bounding_box() for number in range(figures.count())]
+        words = page.locator("figure svg text").count()
+        headings = page.locator("h2").all_inner_texts()
+        browser.close()
+    assert complaints == []
+    assert [url for url in requests if not url.startswith(("file://", "data:"))] == []
+    assert len(boxes) == 4
+    assert all(box is not None and box["width"] > 300 and box["height"] > 200 for box in boxes)
+    assert words > 40
+    assert len(headings) == len(ALL)
+
+
+def open_browser(playwright: Any) -> Any:
+    """Return Debian's chromium, or playwright's own, or None."""
+    import shutil  # noqa: PLC0415
+
+    installed = shutil.which("chromium")
+    try:
+        return playwright.chromium.launch(executable_path=installed, args=["--no-sandbox"])
+    except Exception as error:
+        if installed or "Executable doesn't exist" not in str(error):
+            raise
+        return None
