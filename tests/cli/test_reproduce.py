@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from sureshot.cli import reproduction
 from sureshot.experiments import fig1, reproduce
 from sureshot.experiments.reproduce import Step
 from tests.cli.conftest import assert_refused
-from tests.experiments import stand_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +53,6 @@ def test_the_folder_is_named_after_the_scale(
 def test_data_that_is_not_there_is_told(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "sureshot.baselines", stand_in.package())
     experiment = reproduce.EXPERIMENTS["fig4"]
     changed = replace(experiment, lacking=lambda _folder: dict.fromkeys(ALL_DATA, "no file"))
     monkeypatch.setitem(reproduce.EXPERIMENTS, "fig4", changed)
@@ -71,12 +68,12 @@ ALL_DATA = {case.data for case in reproduce.EXPERIMENTS["fig4"].cases("small")}
 def test_a_missing_package_is_told_at_once(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "sureshot.baselines", None)
+    monkeypatch.setattr(reproduce, "find_spec", lambda name: None if name == "scipy" else True)
     refused = invoke("reproduce", "all", "--out", str(tmp_path))
-    assert_refused(refused, "pip install 'sureshot[reproduce]'")
+    assert_refused(refused, "scipy is not installed: pip install 'sureshot[baselines]'")
     monkeypatch.setattr(reproduce, "find_spec", lambda name: None)
     refused = invoke("reproduce", "fig1", "--out", str(tmp_path))
-    assert_refused(refused, "the report needs matplotlib: pip install 'sureshot[report]'")
+    assert_refused(refused, "matplotlib is not installed: pip install 'sureshot[report]'")
     assert not list(tmp_path.iterdir())
 
 

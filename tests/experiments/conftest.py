@@ -1,14 +1,12 @@
-"""Small plans, and the stand-in for the baselines."""
+"""Small plans."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import pytest
 
 from sureshot.experiments import compare, fig1, fig4, grids, synthetic
-from tests.experiments import stand_in
 
 TINY = grids.Grid(
     epsilons=(0.4,),
@@ -22,15 +20,14 @@ TINY = grids.Grid(
 )
 
 
-@pytest.fixture
-def baselines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the experiments find the stand-in."""
-    monkeypatch.setitem(sys.modules, "sureshot.baselines", stand_in.package())
+@pytest.fixture(autouse=True)
+def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not wait between calls: nothing is timed here."""
     monkeypatch.setattr(compare, "REST", 0.0)
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch, baselines: None) -> None:
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the small scale a tiny one."""
     plan = replace(fig1.PLANS["small"], n_arms=20, n_rewards=1_100, epsilons=(0.2, 0.6), runs=2)
     monkeypatch.setitem(fig1.PLANS, "small", plan)

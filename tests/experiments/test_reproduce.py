@@ -101,7 +101,6 @@ def test_the_report_is_made_of_the_rows_alone(
     assert again == first
     assert first.read_text(encoding="utf-8") == text
     assert drawn == {path.name: path.read_bytes() for path in (finished / "figures").iterdir()}
-    assert "SampleMIPS refused: expected other data" in text
     for name in ALL:
         assert f'<section id="{name}">' in text
     assert text.count("<svg") == 4
@@ -125,9 +124,22 @@ def test_the_rows_say_what_the_tables_say(finished: Path) -> None:
     (section,) = reproduce.sections(["table1"], "small", finished)
     lines = {line[0].partition(" (")[0]: line for line in section.tables[0].body}
     found = {row["method"]: row for row in rows.read(reproduce.rows_file(finished, "table1"))}
-    assert lines["Sample-MIPS"][1] == "refused"
     assert lines["exact product"][3:6:2] == ["100 %", "1.00"]
     assert lines["betting"][5] == f"{sum(found['betting']['precision']) / 2:.2f}"
+
+
+def test_a_refusal_is_told(finished: Path) -> None:
+    path = reproduce.rows_file(finished, "table1")
+    (row,) = (row for row in rows.read(path) if row["method"] == "SampleMIPS")
+    measured = ("seconds", "exact_seconds", "precision", "numbers_read")
+    rows.append(
+        path,
+        {name: value for name, value in row.items() if name not in measured} | {"refused": "no"},
+    )
+    (section,) = reproduce.sections(["table1"], "small", finished)
+    lines = {line[0].partition(" (")[0]: line for line in section.tables[0].body}
+    assert lines["Sample-MIPS"][1] == "refused"
+    assert section.notes == ["SampleMIPS refused: no."]
 
 
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:

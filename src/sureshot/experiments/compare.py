@@ -6,7 +6,6 @@ computed here: what a method says of itself is not used, but for the numbers it 
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import time
 from dataclasses import asdict, dataclass
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from sureshot import baselines
 from sureshot.experiments import metrics, rows
 from sureshot.experiments.check import checked, true_scores
 from sureshot.experiments.ours import OURS
@@ -91,22 +91,11 @@ def make_method(case: Case, known: DataSet) -> Method:
     if case.method in OURS:
         return OURS[case.method](known, case.seed)
     build = dict(case.build)
-    found = getattr(baselines(), case.method)
+    found = getattr(baselines, case.method)
     if "rng" in inspect.signature(found).parameters:
         build["rng"] = case.seed
     method: Method = found(**build)
     return method
-
-
-def baselines() -> Any:
-    """Return the package of the paper's rivals, or say what it lacks."""
-    try:
-        return importlib.import_module("sureshot.baselines")
-    except ModuleNotFoundError as error:
-        raise MissingPart(
-            f"the rivals of Figures 2 to 4 and of Table 1 need {error.name}: "
-            "pip install 'sureshot[reproduce]'"
-        ) from error
 
 
 def measure(wanted: Sequence[Case], load: Callable[[Case], DataSet]) -> Iterator[Row]:

@@ -39,7 +39,9 @@ class Grid:
         deepest = knobs(depth=max(self.depths))
         none = knobs()
         found = [
-            (name, none, asked) for name in ("BoundedME", "BoundedME, R = 1") for asked in promises
+            (name, none, asked)
+            for name in ("BoundedME", "BoundedME, R = 1", "BoundedME, R = 1, columns")
+            for asked in promises
         ]
         found += [
             (name, none, asked)

@@ -96,6 +96,14 @@ class BoundedMEUnitRange(Ours):
         return float(np.abs(query).max()) * (high - low)
 
 
+class BoundedMEByColumns(BoundedMEUnitRange):
+    """The same on a copy in which a coordinate's numbers lie side by side, as its single pulls like it."""
+
+    def fit(self, data: Array) -> Self:
+        """Turn the data round: a copy as large as the data."""
+        return super().fit(np.asfortranarray(data))
+
+
 class Betting(Ours):
     """Betting with the limits of the values: no preparation."""
 
@@ -120,4 +128,5 @@ OURS: dict[str, type[BoundedME | BoundedMEUnitRange | Betting]] = {
     "betting, scanned": ScannedBetting,
     "BoundedME": BoundedME,
     "BoundedME, R = 1": BoundedMEUnitRange,
+    "BoundedME, R = 1, columns": BoundedMEByColumns,
 }

@@ -125,11 +125,15 @@ def lacking(names: Sequence[str], folder: Path | None) -> list[str]:
 
 def check_parts(names: Sequence[str]) -> None:
     """Say what is not installed before hours are spent, by raising `compare.MissingPart`."""
-    for package in ("matplotlib", "jinja2"):
-        if find_spec(package) is None:
-            raise compare.MissingPart(f"the report needs {package}: pip install 'sureshot[report]'")
+    needed = {"matplotlib": "report", "jinja2": "report"}
     if any(name != "fig1" for name in names):
-        compare.baselines()
+        needed |= {"sklearn": "baselines", "scipy": "baselines"}
+    for package, extra in needed.items():
+        if find_spec(package) is None:
+            raise compare.MissingPart(
+                f"{package} is not installed: pip install 'sureshot[{extra}]', or all that the "
+                "experiments may need: pip install 'sureshot[reproduce]'"
+            )
 
 
 def write_report(names: Sequence[str], scale: str, out: Path) -> Path | None:

@@ -19,6 +19,11 @@ STYLES = {
     "betting, scanned": ("betting, scanned", drawing.COLOURS[6], "o"),
     "BoundedME": ("BoundedME, true range", drawing.COLOURS[1], "s"),
     "BoundedME, R = 1": ("BoundedME, R = 1: no guarantee", drawing.COLOURS[7], "s"),
+    "BoundedME, R = 1, columns": (
+        "BoundedME, R = 1, by columns: no guarantee",
+        drawing.COLOURS[8],
+        "s",
+    ),
     "GreedyMIPS": ("Greedy-MIPS", drawing.COLOURS[2], "^"),
     "LSHMIPS": ("LSH-MIPS", drawing.COLOURS[3], "v"),
     "PCAMIPS": ("PCA-MIPS", drawing.COLOURS[4], "D"),
@@ -164,10 +169,10 @@ def seconds(value: float) -> str:
 
     Examples
     --------
-    >>> seconds(12.34), seconds(0.0123), seconds(0.0)
-    ('12.3 s', '12.3 ms', '0 ms')
+    >>> seconds(12.34), seconds(0.9999), seconds(0.0123), seconds(0.0)
+    ('12.3 s', '1 s', '12.3 ms', '0 ms')
     """
-    return f"{value:.3g} s" if value >= 1 else f"{1000 * value:.3g} ms"
+    return f"{value:.3g} s" if value >= 0.9995 else f"{1000 * value:.3g} ms"
 
 
 def _times(speed: float | None) -> str:
