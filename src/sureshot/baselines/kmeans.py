@@ -150,10 +150,11 @@ class KMeansMIPS(Method):
         rng = np.random.default_rng(self._seed)
         size = max(self.clusters, min(SAMPLE, 4 * NUMBERS_AT_ONCE // (rows.width + 1)))
         sample = np.sort(rng.permutation(rows.count)[:size])
-        lifted = np.column_stack(
-            (rows.data[sample], sphere.heights[sample].astype(rows.data.dtype))
-        )
+        # In float64: scikit-learn turns float32 into it piece by piece, and spends minutes on that.
+        lifted = np.empty((len(sample), rows.width + 1))
+        lifted[:, :-1] = rows.data[sample]
+        lifted[:, -1] = sphere.heights[sample]
         if sphere.radius > 0:
             lifted /= sphere.radius
         first, _ = cluster.kmeans_plusplus(lifted, self.clusters, random_state=self._seed % 2**32)
-        return np.ascontiguousarray(first[:, :-1]), first[:, -1].astype(np.float64)
+        return first[:, :-1].astype(rows.data.dtype), first[:, -1].copy()

@@ -47,7 +47,7 @@ class Experiment:
     section
         Rows, to a part of the report.
     lacking
-        The folder of data files, to the data sets that cannot be measured, and why.
+        The folder of data files, to the data sets and methods that cannot be measured, and why.
     """
 
     cases: Callable[[str], list[Any]]
@@ -62,7 +62,9 @@ EXPERIMENTS = {
     "fig2": Experiment(fig2.cases, synthetic.measure, compare.describe, fig2.section),
     "fig3": Experiment(fig3.cases, synthetic.measure, compare.describe, fig3.section),
     "fig4": Experiment(fig4.cases, fig4.measure, compare.describe, fig4.section, fig4.lacking),
-    "table1": Experiment(table1.cases, table1.measure, table1.describe, table1.section),
+    "table1": Experiment(
+        table1.cases, table1.measure, table1.describe, table1.section, table1.lacking
+    ),
 }
 
 
@@ -110,16 +112,20 @@ def measure(names: Sequence[str], scale: str, folder: Path | None, out: Path) ->
 
 
 def _possible(experiment: Experiment, scale: str, folder: Path | None) -> list[Any]:
-    left_out = experiment.lacking(folder)
-    return [case for case in experiment.cases(scale) if getattr(case, "data", "") not in left_out]
+    left_out = experiment.lacking(folder).keys()
+    return [
+        case
+        for case in experiment.cases(scale)
+        if not left_out & {getattr(case, "data", ""), case.method}
+    ]
 
 
 def lacking(names: Sequence[str], folder: Path | None) -> list[str]:
-    """Return a line for each data set that is left out."""
+    """Return a line for each data set and each method that is left out."""
     return [
-        f"{name}: {data} is left out: {reason}"
+        f"{name}: {what} is left out: {reason}"
         for name in names
-        for data, reason in EXPERIMENTS[name].lacking(folder).items()
+        for what, reason in EXPERIMENTS[name].lacking(folder).items()
     ]
 
 

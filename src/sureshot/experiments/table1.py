@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 K = 10
 NONE = knobs()
+GRAPH = knobs(M=16, ef_construction=40)  # as many as faiss takes
 
 # Method, what it is made with, what it is asked with; the cost that the paper or the method's own
 # authors state, and what it guarantees. One setting each, from the middle of the ranges.
@@ -57,7 +59,20 @@ METHODS: tuple[tuple[str, Knobs, Knobs, str, str], ...] = (
         "none; ranks by squares",
     ),
     ("KMeansMIPS", NONE, knobs(probes=2), "not in the paper's table", "none"),
+    ("FaissFlat", NONE, NONE, "today's library", "the answer, up to rounding to float32"),
+    ("FaissIVF", NONE, knobs(nprobe=8), "today's library", "none"),
+    ("FaissHNSW", knobs(M=16), knobs(ef=64), "today's library", "none"),
+    ("Hnswlib", GRAPH, knobs(ef=64), "today's library", "none"),
+    ("Usearch", GRAPH, knobs(ef=64), "today's library", "none"),
 )  # fmt: skip
+# The packages of the libraries, which nothing else needs.
+PACKAGES = {
+    "FaissFlat": ("faiss", "faiss-cpu"),
+    "FaissIVF": ("faiss", "faiss-cpu"),
+    "FaissHNSW": ("faiss", "faiss-cpu"),
+    "Hnswlib": ("hnswlib", "hnswlib"),
+    "Usearch": ("usearch", "usearch"),
+}
 TITLES = {
     "GreedyMIPS": "Greedy-MIPS",
     "LSHMIPS": "LSH-MIPS",
@@ -67,6 +82,11 @@ TITLES = {
     "DiamondMSIPS": "Diamond-MSIPS",
     "KMeansMIPS": "k-means MIPS",
     "ExactMIPS": "exact product",
+    "FaissFlat": "faiss, flat",
+    "FaissIVF": "faiss, IVF",
+    "FaissHNSW": "faiss, HNSW",
+    "Hnswlib": "hnswlib",
+    "Usearch": "usearch",
 }
 
 
@@ -77,6 +97,15 @@ def cases(scale: str) -> list[Case]:
         Case("table1", "uniform", *shape, K, method, build, asked, queries, seed=0)
         for method, build, asked, *_ in METHODS
     ]
+
+
+def lacking(folder: Path | None) -> dict[str, str]:  # noqa: ARG001
+    """Return the libraries that are not installed."""
+    return {
+        method: f"pip install {package}"
+        for method, (module, package) in PACKAGES.items()
+        if find_spec(module) is None
+    }
 
 
 def measure(wanted: Sequence[Case], folder: Path | None = None) -> Iterator[Row]:
