@@ -37,7 +37,7 @@ def _lines(section: Section, figures: str) -> Iterator[str]:
         yield ""
         yield f"{table.caption}:"
         yield ""
-        yield from page.table(table.titles, table.body)
+        yield from page.table(table.titles, table.body, table.words)
     if section.notes:
         yield ""
         yield from (f"- {note}" for note in section.notes)

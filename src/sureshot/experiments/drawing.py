@@ -46,9 +46,9 @@ def grid(name: str, rows: int, columns: int, width: float, height: float, **more
 
 
 def svg(name: str, figure: Any) -> str:
-    """Return a figure as SVG; the same rows give the same text."""
+    """Return a figure as SVG; the same rows give the same text with the same matplotlib."""
     written = io.StringIO()
     with _settings(name):
-        figure.savefig(written, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(written, format="svg", metadata={"Date": None})
     lines = (line.rstrip() for line in written.getvalue().splitlines())
     return "\n".join(lines) + "\n"

@@ -8,15 +8,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-def table(titles: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a table; all columns but the first are numbers.
+def table(titles: Sequence[str], body: Iterable[Sequence[str]], words: int = 0) -> list[str]:
+    """Return the lines of a table; the first column and the last `words` of them are no numbers.
 
     Examples
     --------
     >>> table(["a", "b"], [["1", "2"]])
     ['| a | b |', '| --- | ---: |', '| 1 | 2 |']
     """
-    rule = ["---", *["---:"] * (len(titles) - 1)]
+    rule = ["---", *["---:"] * (len(titles) - 1 - words), *["---"] * words]
     return ["| " + " | ".join(line) + " |" for line in (titles, rule, *body)]
 
 

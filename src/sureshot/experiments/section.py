@@ -16,11 +16,12 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of words and numbers; all columns but the first are numbers."""
+    """A table of words and numbers: words in the first column and in the last `words` of them."""
 
     caption: str
     titles: tuple[str, ...]
     body: list[list[str]]
+    words: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,6 +158,7 @@ def section(found: Sequence[Row]) -> Section:
                 ("method", "preparation", "query", "numbers read", "speed-up", "precision",
                  "published cost", "guarantee"),
                 body,
+                words=2,
             )
         ],
         notes=refusals(found),
