@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sureshot.cli import reproduction
-from sureshot.experiments import fig1, reproduce
+from sureshot.experiments import fig1, reproduce, rows
 from sureshot.experiments.reproduce import Step
-from tests.cli.conftest import assert_refused
+from tests.cli.conftest import PATCHED, assert_refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +78,46 @@ def test_a_missing_package_is_told_at_once(
     refused = invoke("reproduce", "fig1", "--out", str(tmp_path))
     assert_refused(refused, "matplotlib is not installed: pip install 'sureshot[report]'")
     assert not list(tmp_path.iterdir())
+
+
+def test_ctrl_c_keeps_the_rows_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    program = (
+        f"{PATCHED}"
+        "from dataclasses import replace\n"
+        "from sureshot.experiments import fig1, rows\n"
+        "small = fig1.PLANS['small']\n"
+        "small = replace(small, n_arms=20, n_rewards=1_100, epsilons=(0.6,), runs=2)\n"
+        "fig1.PLANS['small'] = small\n"
+        "append, left = rows.append, int(os.environ['ROWS'])\n"
+        "def spy(path, row):\n"
+        "    global left\n"
+        "    append(path, row)\n"
+        "    left -= 1\n"
+        "    if left == 0:\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "rows.append = spy\n"
+        "main()"
+    )
+    path = reproduce.rows_file(tmp_path, "fig1")
+    for limit, expected in ((7, 7), (9, 16), (99, 30)):
+        found = subprocess.run(
+            [sys.executable, "-c", program, "reproduce", "fig1", "--out", str(tmp_path)],
+            env={**os.environ, "ROWS": str(limit)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        if expected < 30:
+            assert found.returncode == 130
+            assert found.stderr.endswith(
+                f"the rows so far are in {path.parent}: the same command goes on\n"
+                "sureshot: interrupted\n"
+            )
+        else:
+            assert found.stdout.startswith("14 new rows")
+        assert len(path.read_text(encoding="utf-8").splitlines()) == expected
+    assert rows.missing(fig1.cases("small"), rows.read(path)) == []
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,9 @@ def reproduce(what: str, scale: str, folder: Path | None, out: Path | None) -> N
         page = reproduction.write_report(names, scale, out)
     except MissingPart as error:
         raise InputError(str(error)) from error
+    except KeyboardInterrupt:
+        click.echo(f"the rows so far are in {out / 'rows'}: the same command goes on", err=True)
+        raise
     if page is None:
         raise InputError("there is nothing to report: all data sets of this figure were left out")
     click.echo(f"{measured:,} new rows in {out / 'rows'}. Report: {page}")
