@@ -29,7 +29,7 @@ def _lines(section: Section, figures: str) -> Iterator[str]:
     yield ""
     for claim in section.claims:
         yield f"- *The paper:* {claim.paper}"
-        yield f"- *Measured:* {claim.measured}"
+        yield from (f"- *Measured:* {said}" for said in claim.measured)
     for picture in section.pictures:
         yield ""
         yield f"![{picture.caption}]({figures}/{picture.name}.svg)"

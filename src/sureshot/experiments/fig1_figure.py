@@ -157,12 +157,12 @@ def _claims(found: Sequence[Row]) -> list[Claim]:
             ratio = max(loss / epsilon for epsilon, loss in curve.items())
             measured.append(
                 f"{TITLES[way]}: the loss exceeded ε in {lost} of {searches:,} searches; the averaged "
-                f"percentile is at most {ratio:.2g} ε"
+                f"percentile is at most {ratio:.2g} ε."
             )
     return [
         Claim(
             "The (1 − δ)-percentile of the loss, averaged over five δ, is below ε for every ε up to "
             "0.6; this is offered as a check of the theorem.",
-            ". ".join(measured) + ".",
+            tuple(measured),
         )
     ]

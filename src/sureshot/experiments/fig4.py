@@ -169,7 +169,7 @@ def section(found: Sequence[Row]) -> Section:
         title="Figure 4: real data",
         setting=" ".join(f"{name}: {part.setting}" for name, part in parts),
         claims=[
-            replace(claim, measured=f"{name}: {claim.measured}")
+            replace(claim, measured=tuple(f"{name}: {said}" for said in claim.measured))
             for name, part in parts
             for claim in part.claims
         ],

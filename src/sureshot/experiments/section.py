@@ -8,10 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the paper says, and what the rows say."""
+    """What the paper says, and what the rows say, sentence by sentence."""
 
     paper: str
-    measured: str
+    measured: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,8 +149,8 @@ def section(
     )
 
 
-def verdict(found: Sequence[Row], k: int) -> str:
-    """Say what the rows say: who is how fast at high precision."""
+def verdict(found: Sequence[Row], k: int) -> tuple[str, ...]:
+    """Say what the rows say: who is how fast at high precision, by each measure."""
     sentences = []
     for label, measure in MEASURES.items():
         reached = {
@@ -164,9 +164,9 @@ def verdict(found: Sequence[Row], k: int) -> str:
         missed = ", ".join(title for title, speed in reached.items() if speed is None)
         sentences.append(
             f"Top {k}, precision {HIGH} or more, {label}: {said or 'nobody'}"
-            + (f"; never: {missed}" if missed else "")
+            + (f"; never: {missed}." if missed else ".")
         )
-    return ". ".join(sentences) + "."
+    return tuple(sentences)
 
 
 def refusals(found: Sequence[Row]) -> list[str]:

@@ -173,7 +173,7 @@ def _paper() -> str:
     )
 
 
-def _measured(by_method: dict[str, Row]) -> str:
+def _measured(by_method: dict[str, Row]) -> tuple[str, ...]:
     """Say how many exact searches each preparation is worth."""
     worth = []
     for method, row in by_method.items():
@@ -181,8 +181,8 @@ def _measured(by_method: dict[str, Row]) -> str:
             searches = row["preparation_seconds"] / median(row["exact_seconds"])
             if searches >= 1:
                 worth.append((searches, TITLES.get(method, method)))
-    said = ", ".join(f"{title} {searches:,.3g}" for searches, title in sorted(worth))
-    return (
-        "Preparation, in exact searches of numpy that take as long: "
-        f"{said or 'all below one'}; all the others below one."
+    said = ", ".join(
+        f"{title} {float(f'{searches:.3g}'):,.9g}" for searches, title in sorted(worth)
     )
+    sentence = f"Preparation, in exact searches of numpy that take as long: {said or 'none'}"
+    return (f"{sentence}; all the others below one.",)
