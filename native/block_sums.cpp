@@ -150,10 +150,42 @@ SURESHOT_ALONE void sum_lines(const Matrix& matrix, const double* query, Arms ar
     }
 }
 
+// Blocks of one coordinate: the sum is the reward. 0.0 + x: as if it had been added to a lane.
+template <class Value, class Reward, bool with_squares, class Step>
+SURESHOT_ALONE void single_coordinates(const Matrix& matrix, Step step, const double* query,
+                                       Arms arms, Blocks blocks, double* __restrict sums,
+                                       std::int64_t stride, double* __restrict squares) {
+    const Value* const data = static_cast<const Value*>(matrix.data);
+    const std::int64_t row_stride = matrix.row_stride;
+    const std::int64_t n_blocks = blocks.count, n_arms = arms.count;
+    const std::int64_t* const ids = blocks.ids;
+    const std::int64_t* const rows = arms.ids;
+    // Arms whose coordinates are on their way while those of one arm are read.
+    const std::int64_t arms_ahead = 1 + lines_ahead / n_blocks;
+    const auto fetch = [&](std::int64_t arm) {
+        const Value* row = data + rows[arm] * row_stride;
+        for (std::int64_t b = 0; b < n_blocks; ++b) fetch_ahead(row + ids[b] * step);
+    };
+    for (std::int64_t arm = 0; arm < smaller(arms_ahead, n_arms); ++arm) fetch(arm);
+    for (std::int64_t arm = 0; arm < n_arms; ++arm) {
+        if (arm + arms_ahead < n_arms) fetch(arm + arms_ahead);
+        const Value* row = data + rows[arm] * row_stride;
+        for (std::int64_t b = 0; b < n_blocks; ++b) {
+            const double value = number(row[ids[b] * step]);
+            sums[b * stride + arm] = 0.0 + Reward::reward(value, query[ids[b]]);
+            if constexpr (with_squares) squares[b * stride + arm] = value * value;
+        }
+    }
+}
+
 template <class Value, class Reward, bool with_squares, class Step>
 void sum_by_row(const Matrix& matrix, Step step, const double* query, Arms arms, Blocks blocks,
                 double* sums, std::int64_t stride, double* squares) {
     if (blocks.count == 0) return;
+    if (blocks.size == 1) {
+        return single_coordinates<Value, Reward, with_squares>(matrix, step, query, arms, blocks, sums,
+                                                               stride, squares);
+    }
     if constexpr (std::is_same_v<Step, One>) {
         if (blocks.size * static_cast<std::int64_t>(sizeof(Value)) == 64) {
             return sum_lines<Value, Reward, with_squares>(matrix, query, arms, blocks, sums, stride,

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "kernels.hpp"
+#include "layout.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 
@@ -8,51 +9,76 @@ BlockSums block_sums;
 
 namespace {
 
-// Arms and blocks whose sums are made at a time: they stay in the first-level cache.
-constexpr std::int64_t arms_per_tile = 32;
-constexpr std::int64_t blocks_per_tile = 32;
+// Arms and blocks whose sums are made at a time: they stay in the caches, and are many along the memory,
+// which is read piece by piece, and few across it.
+struct Tile {
+    std::int64_t arms;
+    std::int64_t blocks;
+};
+constexpr Tile by_rows{16, 128};
+constexpr Tile by_columns{256, 32};
+constexpr std::int64_t most_arms = 256;
+constexpr std::int64_t most_sums = 8192;
 
-// Adds one number to an unevaluated sum of two doubles (Knuth's exact addition).
-void add_exactly(double& high, double& low, double term) {
-    const double sum = high + term;
-    const double part = sum - high;
-    low += (high - (sum - part)) + (term - part);
-    high = sum;
-}
+// What the arms of a tile have so far. In local arrays, so that the compiler knows that no two of them
+// are the same memory.
+struct Account {
+    double high[most_arms] = {};
+    double low[most_arms] = {};
+    double largest[most_arms] = {};
+    double squares[most_arms] = {};
 
-// A maximum would lose a NaN.
-void keep_larger(double& largest, double value) {
-    if (!(value <= largest)) largest = value;
-}
+    // Adds one block sum of each arm to an unevaluated sum of two doubles (Knuth's exact addition).
+    void add(const double* __restrict sums, std::int64_t count) {
+        for (std::int64_t at = 0; at < count; ++at) {
+            const double sum = high[at] + sums[at];
+            const double part = sum - high[at];
+            low[at] += (high[at] - (sum - part)) + (sums[at] - part);
+            high[at] = sum;
+        }
+    }
 
-std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+    // Keeps the largest distance from the centre. A maximum would lose a NaN.
+    void compare(const double* __restrict sums, std::int64_t count, double centre, double weight) {
+        for (std::int64_t at = 0; at < count; ++at) {
+            const double distance = std::fabs(sums[at] - centre) / weight;
+            largest[at] = distance <= largest[at] ? largest[at] : distance;
+        }
+    }
+
+    void add_squares(const double* __restrict sums, std::int64_t count) {
+        for (std::int64_t at = 0; at < count; ++at) squares[at] += sums[at];
+    }
+};
 
 }  // namespace
 
 void totals(const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
             const double* centre, const double* weight, Totals out) noexcept {
-    double sums[blocks_per_tile][arms_per_tile];
-    double squares[blocks_per_tile][arms_per_tile];
-    for (std::int64_t arm = 0; arm < arms.count; ++arm) {
-        out.high[arm] = out.low[arm] = out.largest[arm] = 0.0;
-        if (out.squares != nullptr) out.squares[arm] = 0.0;
-    }
-    for (std::int64_t tile = 0; tile < arms.count; tile += arms_per_tile) {
-        const Arms some{arms.ids + tile, smaller(arms_per_tile, arms.count - tile)};
-        for (std::int64_t start = 0; start < blocks.count; start += blocks_per_tile) {
-            const Blocks few{blocks.ids + start, smaller(blocks_per_tile, blocks.count - start),
+    const Tile tile = coordinate_major(matrix) ? by_columns : by_rows;
+    const bool with_squares = out.squares != nullptr;
+    double sums[most_sums];
+    double squares[most_sums];
+    for (std::int64_t first = 0; first < arms.count; first += tile.arms) {
+        const Arms some{arms.ids + first, smaller(tile.arms, arms.count - first)};
+        Account account;
+        for (std::int64_t start = 0; start < blocks.count; start += tile.blocks) {
+            const Blocks few{blocks.ids + start, smaller(tile.blocks, blocks.count - start),
                              blocks.size, blocks.shift};
-            block_sums(matrix, metric, query, some, few, sums[0], arms_per_tile,
-                       out.squares != nullptr ? squares[0] : nullptr);
+            block_sums(matrix, metric, query, some, few, sums, tile.arms,
+                       with_squares ? squares : nullptr);
             for (std::int64_t b = 0; b < few.count; ++b) {
-                for (std::int64_t at = 0; at < some.count; ++at) {
-                    const std::int64_t arm = tile + at;
-                    add_exactly(out.high[arm], out.low[arm], sums[b][at]);
-                    const double distance = std::fabs(sums[b][at] - centre[start + b]);
-                    keep_larger(out.largest[arm], distance / weight[start + b]);
-                    if (out.squares != nullptr) out.squares[arm] += squares[b][at];
-                }
+                const double* own = sums + b * tile.arms;
+                account.add(own, some.count);
+                account.compare(own, some.count, centre[start + b], weight[start + b]);
+                if (with_squares) account.add_squares(squares + b * tile.arms, some.count);
             }
+        }
+        for (std::int64_t at = 0; at < some.count; ++at) {
+            out.high[first + at] = account.high[at];
+            out.low[first + at] = account.low[at];
+            out.largest[first + at] = account.largest[at];
+            if (with_squares) out.squares[first + at] = account.squares[at];
         }
     }
 }
