@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
-.PHONY: demo test lint types pytest install bench-share bench-speed clean
+.PHONY: demo test lint types pytest install reproduce bench-share bench-speed clean
 
 demo: .venv/installed
 	$(BIN)/sureshot demo
@@ -21,6 +21,12 @@ pytest: .venv/tested
 	$(BIN)/pytest -n 2
 
 install: .venv/installed
+
+# The paper's figures and its table, into results/reproduce-small: a few minutes. At the paper's sizes, with
+# real data, which takes hours and 12 GB of memory, into results/reproduce-paper:
+#   make reproduce REPRODUCE="--scale paper --data FOLDER"
+reproduce: .venv/reproducing
+	$(BIN)/sureshot reproduce all $(REPRODUCE)
 
 # How much each method reads, at full size: needs 8 GB of memory and some hours; SHARE=--small takes a
 # minute. The real data sets are used if their files are named:
@@ -49,6 +55,10 @@ bench-speed: .venv/benched
 
 .venv/tested: .venv/installed
 	$(BIN)/python -m pip install --quiet --group test --group lint
+	touch $@
+
+.venv/reproducing: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable ".[reproduce]" --group rivals
 	touch $@
 
 .venv/benched: .venv/tested

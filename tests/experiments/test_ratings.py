@@ -146,6 +146,21 @@ def test_scores_are_the_products_of_the_factors(folder: Path) -> None:
     assert len(columns) > 1
 
 
+def test_the_factorisation_knows_who_likes_what() -> None:
+    pytest.importorskip("implicit", reason="implicit is not installed")
+    rng = np.random.default_rng(3)
+    users, items = np.divmod(np.flatnonzero(rng.random(60 * 40) < 0.3), 40)
+    alike = users % 2 == items % 2  # two kinds of users, each with items of its own
+    found = ratings.numbered(users[alike], items[alike], np.full(alike.sum(), 5.0))
+    liked, likers = factors.factorise(found, 2, seed=0)
+    assert (liked.shape, likers.shape) == ((40, 2), (60, 2))
+    assert liked.dtype == np.float32
+    best = np.argmax(likers @ liked.T, axis=1)
+    np.testing.assert_array_equal(best % 2, np.arange(60) % 2)
+    again, _ = factors.factorise(found, 2, seed=0)
+    np.testing.assert_allclose(again, liked, rtol=1e-3, atol=1e-4)
+
+
 @pytest.mark.usefixtures("implicit", "tiny")
 def test_both_readings_of_ratings_are_measured(folder: Path) -> None:
     left_out = fig4.lacking(folder)

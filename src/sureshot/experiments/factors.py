@@ -29,10 +29,13 @@ def factorise(ratings: Ratings, rank: int, seed: int) -> tuple[Array, Array]:
     table = sparse.csr_matrix(
         (ratings.values, (ratings.users, ratings.items)), shape=(ratings.n_users, ratings.n_items)
     )
-    model = als.AlternatingLeastSquares(
-        factors=rank, iterations=ITERATIONS, random_state=seed, use_gpu=False
-    )
-    model.fit(table, show_progress=False)
+    # It has threads of its own, one for each core, and asks for products that have none.
+    pools: Any = needed("threadpoolctl", "factors of ratings")
+    with pools.threadpool_limits(1, user_api="blas"):
+        model = als.AlternatingLeastSquares(
+            factors=rank, iterations=ITERATIONS, random_state=seed, use_gpu=False
+        )
+        model.fit(table, show_progress=False)
     return np.asarray(model.item_factors), np.asarray(model.user_factors)
 
 
