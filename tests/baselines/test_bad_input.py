@@ -151,7 +151,7 @@ def test_sampling_needs_non_negative_data() -> None:
         method.query(np.array([1.0, 2.0, -1.0, 1.0, -2.0, 0.0]), 1)
 
 
-@pytest.mark.parametrize("name", [one for one in OF_THE_PAPER if one.values[0] != "greedy"])
+@pytest.mark.parametrize("name", OF_THE_PAPER)
 def test_data_that_is_not_finite_is_met(name: str) -> None:
     data, queries = population(name, (30, 5))
     data[17, 3] = np.nan
@@ -159,11 +159,26 @@ def test_data_that_is_not_finite_is_met(name: str) -> None:
         made(name).fit(data).query(queries[0], 1)
 
 
-def test_greedy_meets_what_is_not_finite_when_it_ranks() -> None:
-    data, queries = population("greedy", (30, 5))
-    data[17, 3] = np.nan
-    with pytest.raises(ValueError, match="data row 17 has the value nan"):
-        made("greedy").fit(data).query(queries[0], 1, B=1.0)
+@pytest.mark.parametrize("name", OF_THE_PAPER)
+def test_a_fit_that_fails_leaves_nothing_behind(name: str) -> None:
+    data, queries = population(name, (30, 5))
+    method = made(name).fit(data)
+    with pytest.raises(ValueError, match="dimension"):
+        method.fit(data[0])
+    with pytest.raises(RuntimeError, match=r"fit\(data\) must come before query"):
+        method.query(queries[0], 1)
+    assert (
+        len(method.fit(data).query(queries[0], 1, **TRIALS[name].everything(method)).indices) == 1
+    )
+
+
+def test_a_fit_that_fails_halfway_leaves_nothing_behind() -> None:
+    data = np.abs(population("sample", (30, 5))[0])
+    method = SampleMIPS(rng=0).fit(data)
+    with pytest.raises(ValueError, match="negative"):
+        method.fit(-data[:20])
+    with pytest.raises(RuntimeError, match=r"fit\(data\) must come before query"):
+        method.query(np.ones(5), 1)
 
 
 @pytest.mark.parametrize(

@@ -143,19 +143,26 @@ def test_pca_goes_down_to_one_leaf() -> None:
         assert found.numbers_read >= found.candidates * 40 + min(depth, 9) * 40
 
 
-def test_pca_splits_along_the_principal_components() -> None:
+@pytest.mark.parametrize("depth", [1, 4])
+@pytest.mark.parametrize("mean", [0.0, 5.0, 100.0])
+def test_pca_splits_along_the_principal_components(depth: int, mean: float) -> None:
     # Few strong components, so that the randomised SVD has no excuse.
-    data = (
-        normal((300, 6)) * [30, 20, 12, 7, 4, 2] @ np.linalg.qr(normal((50, 50), seed=1))[0][:6] + 5
-    )
+    axes = np.linalg.qr(normal((50, 50), seed=1))[0][:6]
+    data = normal((300, 6)) * [30, 20, 12, 7, 4, 2] @ axes + mean
     data += 0.01 * normal((300, 50), seed=2)
     whole = lifted(data)
     centred = whole - whole.mean(axis=0)
-    expected = np.linalg.svd(centred, full_matrices=False)[2][:4, :-1]
-    method = PCAMIPS(depth=6, rng=3).fit(data)
+    expected = np.linalg.svd(centred, full_matrices=False)[2][:depth, :-1]
+    method = PCAMIPS(depth=depth, rng=3).fit(data)
     lengths = np.linalg.norm(expected, axis=1)
-    cosines = np.abs((method._directions[:4] * expected).sum(axis=1)) / lengths**2
-    assert cosines == pytest.approx(np.ones(4), abs=1e-3)
+    cosines = np.abs((method._directions * expected).sum(axis=1)) / lengths**2
+    assert cosines == pytest.approx(np.ones(depth), abs=1e-3)
+
+
+def test_pca_does_not_split_along_rounding_errors() -> None:
+    data = normal((200, 2)) @ normal((2, 60), seed=1)
+    # Two dimensions, and the coordinate that lifts to the sphere.
+    assert len(PCAMIPS(depth=10, rng=0).fit(data)._directions) == 3
 
 
 def test_the_leaf_of_a_row_is_the_one_that_holds_it() -> None:
@@ -199,14 +206,25 @@ def test_columns_are_drawn_in_proportion() -> None:
 
 def test_sampling_meets_rows_in_proportion_to_their_scores() -> None:
     rng = np.random.default_rng(1)
-    data, query = rng.random((90, 30)) ** 3, rng.random(30)
+    # Columns of very different sizes, which a draw by the query alone would not know.
+    data, query = rng.random((90, 30)) * np.geomspace(1, 1000, 30), rng.random(30)
+    data[:, :15] *= np.arange(90)[:, None]
     scores = data @ query
-    # The rows are ranked by the counts, which many draws bring to the order of the scores.
-    method = SampleMIPS(rng=2).fit(data)
-    found = method.query(query, 90, samples=200_000, B=0.5)
-    assert scores[found.indices].sum() >= 0.98 * np.sort(scores)[45:].sum()
-    few = method.query(query, 90, samples=20, B=0.5)
-    assert scores[few.indices].sum() < scores[found.indices].sum()
+    counts, _ = SampleMIPS(rng=2).fit(data)._counts(query, 200_000)
+    expected = 200_000 * scores / scores.sum()
+    assert stats.chisquare(counts, expected).pvalue > FALSE_ALARM
+    assert (np.argsort(expected) != np.argsort(data.sum(axis=1))).any()
+
+
+def test_more_samples_find_more() -> None:
+    rng = np.random.default_rng(3)
+    data, queries = rng.random((200, 30)) ** 3, rng.random((20, 30))
+    for method in (SampleMIPS(rng=2).fit(data), DiamondMSIPS(rng=2).fit(data)):
+        found = [
+            [method.query(query, 5, samples=samples, B=10).scores.sum() for query in queries]
+            for samples in (10, 1_000, 100_000)
+        ]
+        assert (np.diff(np.mean(found, axis=1)) > 0).all()
 
 
 def test_diamonds_rank_by_squares() -> None:
@@ -220,13 +238,25 @@ def test_diamonds_rank_by_squares() -> None:
 
 
 def test_diamond_accounts_estimate_the_squares() -> None:
-    # A row whose square is 81 times as large is the only candidate nearly always.
-    data = np.array([[1.0, 1.0, 1.0], [-3.0, -3.0, -3.0], [2.0, -1.0, -1.0]])
-    best = [
-        DiamondMSIPS(rng=seed).fit(data).query(np.ones(3), 1, samples=50, B=1).indices[0]
-        for seed in range(30)
-    ]
-    assert best == [1] * 30
+    data, query = normal((12, 6)) * np.geomspace(0.1, 10, 6), normal((6,), seed=1)
+    method, squares = DiamondMSIPS(rng=2).fit(data), (data @ query) ** 2
+    # The mean of one term, times these sums, is the square.
+    factor = np.abs(query).sum() * (np.abs(data) @ np.abs(query)).sum()
+    runs = []
+    for seed in range(40):
+        method._seed = seed
+        runs.append(method._accounts(query, 5_000)[0] * factor / 5_000)
+    mean, error = np.mean(runs, axis=0), stats.sem(runs, axis=0)
+    assert (np.abs(mean - squares) <= 7 * error).all()
+    assert (error < 0.1 * squares.max()).all()
+
+
+def test_the_length_of_a_query_changes_nothing() -> None:
+    data, query = normal((90, 30)), normal((30,), seed=1)
+    method = DiamondMSIPS(rng=2).fit(data)
+    found = method.query(query, 5, samples=10_000, B=0.2)
+    tiny = method.query(1e-170 * query, 5, samples=10_000, B=0.2)
+    assert (found.indices == tiny.indices).all()
 
 
 def test_clusters_hold_all_rows_once() -> None:
@@ -244,10 +274,8 @@ def test_clusters_are_found() -> None:
     centres = np.repeat(5 * normal((6, 20)), 50, axis=0)
     data = centres + 0.1 * normal((300, 20), seed=1)
     method = KMeansMIPS(clusters=6, rng=0).fit(data)
-    # k-means may join two groups and divide another, but never mixes halves of several.
-    shares = [
-        max(np.bincount(part // 50, minlength=6)) / 50
-        for part in np.split(method._members, method._edges[1:-1])
-        if len(part)
-    ]
-    assert np.mean([share == 1 for share in shares]) >= 0.5
+    # k-means may join two groups and divide another, but most rows are among their own.
+    parts = [part for part in np.split(method._members, method._edges[1:-1]) if len(part)]
+    own = sum(max(np.bincount(part // 50)) for part in parts)
+    assert len(parts) >= 4
+    assert own >= 0.65 * 300

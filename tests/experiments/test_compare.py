@@ -120,19 +120,53 @@ def test_our_methods_keep_the_contract(name: str) -> None:
         assert answer.numbers_read > 0
 
 
-def test_unit_range_makes_the_pulls_of_the_paper_and_promises_no_more_than_is_true() -> None:
+@pytest.mark.parametrize("zeros", [0, 2_000])
+def test_unit_range_makes_the_pulls_of_the_paper_and_promises_no_more_than_is_true(
+    zeros: int,
+) -> None:
     n, N, k = 200, 3_000, 5
     found = sets.gaussian(n, N, queries=1, seed=2)
+    query = found.queries[0]
+    query[:zeros] = 0
     method = ours.BoundedMEUnitRange(found, seed=0).fit(found.data)
-    answer = method.query(found.queries[0], k, epsilon=0.5, delta=0.3)
+    answer = method.query(query, k, epsilon=0.5, delta=0.3)
     pulls, expected = 0, 0
-    for this in bounded_me(n, N, k, 0.5, 0.3, width=1.0):
+    for this in bounded_me(n, N - zeros, k, 0.5, 0.3, width=1.0):
         expected += this.arms * (this.pulls - pulls)
         pulls = this.pulls
     # The true range is rounded, which may cost a pull in each round, and k rows are read at the end.
     assert abs(answer.numbers_read - k * N - expected) <= 2 * n
-    true_range = method.true_range(found.queries[0])
-    assert answer.epsilon == pytest.approx(0.5 * true_range)
+    true_range = method.true_range(query)
+    assert answer.epsilon == pytest.approx(0.5 * true_range * (N - zeros) / N)
     assert true_range > 20
     honest = ours.BoundedME(found, seed=0).fit(found.data)
-    assert honest.query(found.queries[0], k, epsilon=0.5, delta=0.3).numbers_read > 2 * expected
+    assert honest.query(query, k, epsilon=0.5, delta=0.3).numbers_read > expected
+
+
+@pytest.mark.parametrize("name", ours.OURS)
+def test_an_answer_depends_on_seed_and_query_and_not_on_what_was_asked_before(name: str) -> None:
+    found = sets.uniform(60, 1_535, queries=3, seed=1)
+    knobs = {"epsilon": 0.05, "delta": 0.1}
+    first = ours.OURS[name](found, seed=0).fit(found.data).query(found.queries[2], 3, **knobs)
+    method = ours.OURS[name](found, seed=0).fit(found.data)
+    for query in found.queries[:2]:
+        method.query(query, 3, **knobs)
+    again = method.query(found.queries[2], 3, **knobs)
+    assert first.numbers_read == again.numbers_read
+    assert first.indices.tolist() == again.indices.tolist()
+
+
+def test_finding_the_limits_is_charged_to_those_who_are_told_them() -> None:
+    cases = [
+        replace(CASE, method=name, knobs=(("epsilon", 0.0), ("delta", 0.1)))
+        for name in ("betting", "betting, scanned")
+    ]
+    told, scanned = compare.measure(cases, lambda case: replace(load(case), limits_seconds=77.0))
+    assert told["preparation_seconds"] > 77
+    assert scanned["preparation_seconds"] < 77
+
+
+def test_limits_that_do_not_hold_are_no_refusal() -> None:
+    case = replace(CASE, method="betting", knobs=(("epsilon", 0.0), ("delta", 0.1)))
+    with pytest.raises(sureshot.BoundsError):
+        list(compare.measure([case], lambda case: replace(load(case), low=0.0, high=1.0)))

@@ -8,7 +8,7 @@ flat index, which compares everything.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -35,13 +35,11 @@ class FaissFlat(Method):
 
     name: ClassVar[str] = "faiss-flat"
 
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Copy the rows into the index."""
-        rows = self._keep(data)
         self._index = _faiss(self).IndexFlatIP(rows.width)
         for piece in _pieces(rows):
             self._index.add(piece)
-        return self
 
     def query(self, query: Array, k: int) -> Found:
         """Return the k rows with the largest inner products."""
@@ -56,7 +54,8 @@ class FaissIVF(Method):
     Parameters
     ----------
     cells
-        How many (nlist); the square root of the number of rows if None.
+        How many (nlist); the square root of the number of rows if None. `fit` sets the attribute
+        `cells`.
     rng
         Seed or Generator of the clustering.
     threads
@@ -76,14 +75,9 @@ class FaissIVF(Method):
         self._wanted = None if cells is None else whole_number(cells, "cells", 1)
         self._seed = seed_of(rng)
 
-    @property
-    def cells(self) -> int:
-        """How many cells there are."""
-        return self._wanted or math.isqrt(self.rows.count)
-
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Cluster the rows and copy them into the cells."""
-        rows = self._keep(data)
+        self.cells = self._wanted or math.isqrt(rows.count)
         if self.cells > rows.count:
             raise ValueError(
                 f"cells must be at most the number of rows, {rows.count}, got {self.cells}"
@@ -97,7 +91,6 @@ class FaissIVF(Method):
         self._index.train(np.ascontiguousarray(rows.data, np.float32))
         for piece in _pieces(rows):
             self._index.add(piece)
-        return self
 
     def query(self, query: Array, k: int, *, nprobe: int = 1) -> Found:
         """Return the best rows of `nprobe` cells."""
@@ -129,15 +122,13 @@ class FaissHNSW(Method):
         super().__init__(threads=threads)
         self.neighbours = whole_number(M, "M", 2)
 
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Build the graph."""
-        rows = self._keep(data)
         faiss = _faiss(self)
         metric = faiss.METRIC_INNER_PRODUCT
         self._index = faiss.IndexHNSWFlat(rows.width, self.neighbours, metric)
         for piece in _pieces(rows):
             self._index.add(piece)
-        return self
 
     def query(self, query: Array, k: int, *, ef: int = 64) -> Found:
         """Return the best rows that a walk with a list of `ef` rows meets."""
@@ -154,8 +145,8 @@ class FaissHNSW(Method):
 class Hnswlib(Method):
     """hnswlib with inner products: a walk in a graph of neighbours.
 
-    It does not tell how many rows it compared: `numbers_read` counts the `ef` rows of its list, which
-    it must have, and is a lower bound. It raises a RuntimeError if its walk meets fewer than k rows.
+    It does not tell how many rows it compared: `numbers_read` counts the `ef` rows of its list, far
+    fewer than it compares. It refuses, with a ValueError, if its walk meets fewer than k rows.
 
     Parameters
     ----------
@@ -184,9 +175,8 @@ class Hnswlib(Method):
         self.ef_construction = whole_number(ef_construction, "ef_construction", 1)
         self._seed = seed_of(rng)
 
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Build the graph."""
-        rows = self._keep(data)
         self._index = needed("hnswlib", "hnswlib", type(self).__name__, "hnswlib").Index(
             space="ip", dim=rows.width
         )
@@ -198,14 +188,16 @@ class Hnswlib(Method):
         )
         for piece in _pieces(rows):
             self._index.add_items(piece)
-        return self
 
     def query(self, query: Array, k: int, *, ef: int = 64) -> Found:
         """Return the best rows that a walk with a list of `ef` rows meets, at least k of them."""
         question, k = self.rows.checked(query, k)
         listed = max(whole_number(ef, "ef", 1), k)
         self._index.set_ef(listed)
-        labels = self._index.knn_query(_single(question), k)[0]
+        try:
+            labels = self._index.knn_query(_single(question), k)[0]
+        except RuntimeError as error:
+            raise ValueError(f"hnswlib finds no {k} rows with ef = {listed}: {error}") from error
         return self._best(
             question, _known(labels), k, min(listed, self.rows.count) * self.rows.width
         )
@@ -237,9 +229,8 @@ class Usearch(Method):
         self.neighbours = whole_number(M, "M", 2)
         self.ef_construction = whole_number(ef_construction, "ef_construction", 1)
 
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Build the graph."""
-        rows = self._keep(data)
         self._index = needed("usearch.index", "usearch", type(self).__name__, "usearch").Index(
             ndim=rows.width,
             metric="ip",
@@ -251,7 +242,6 @@ class Usearch(Method):
         for piece in _pieces(rows):
             self._index.add(np.arange(start, start + len(piece)), piece)
             start += len(piece)
-        return self
 
     def query(self, query: Array, k: int, *, ef: int = 64) -> Found:
         """Return the best rows that a walk with a list of `ef` rows meets."""

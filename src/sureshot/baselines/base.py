@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
@@ -19,8 +20,9 @@ class Found:
     Attributes
     ----------
     indices
-        At most k rows, none of them twice, best first by exact score, ties by the smaller index.
-        Fewer than k if the method had fewer candidates.
+        At most k rows, none of them twice, best first by exact score (by its absolute value where a
+        method searches for squares), ties by the smaller index. Fewer than k if the method had fewer
+        candidates.
     scores
         Their inner products with the query, summed in float64.
     candidates
@@ -56,8 +58,8 @@ class Baseline(Protocol):
         ...
 
 
-class Method:
-    """The part that all baselines share: what they keep of the data.
+class Method(ABC):
+    """The part that all baselines share: what they keep of the data, and how they rank candidates.
 
     Parameters
     ----------
@@ -77,10 +79,23 @@ class Method:
             raise RuntimeError(f"{type(self).__name__}: fit(data) must come before query")
         return self._rows
 
-    def _keep(self, data: Array) -> Rows:
-        """Check the data and keep it: the first step of every `fit`."""
-        self._rows = Rows(data, self.threads)
-        return self._rows
+    def fit(self, data: Array) -> Self:
+        """Prepare for queries. The data is kept and not copied; a fit that fails leaves nothing behind.
+
+        Parameters
+        ----------
+        data
+            (n, N) of float32 or float64.
+        """
+        self._rows = None
+        rows = Rows(data, self.threads)
+        self._prepare(rows)
+        self._rows = rows
+        return self
+
+    @abstractmethod
+    def _prepare(self, rows: Rows) -> None:
+        """Make of the data what the queries need."""
 
     def _best(
         self, query: Floats, candidates: Ints, k: int, read: int, *, squares: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from sureshot.baselines.columns import Columns
 from sureshot.search.problem import largest
 
 if TYPE_CHECKING:
-    from sureshot._types import Array
+    from sureshot._types import Array, Floats
+    from sureshot.baselines.rows import Rows
 
 
 class DiamondMSIPS(Method):
@@ -60,11 +61,9 @@ class DiamondMSIPS(Method):
         super().__init__(threads=threads)
         self._seed = seed_of(rng)
 
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Add up the absolute values of the columns."""
-        rows = self._keep(data)
         self._columns = Columns(rows, user="DiamondMSIPS")
-        return self
 
     def query(
         self,
@@ -90,16 +89,22 @@ class DiamondMSIPS(Method):
         question, k = rows.checked(query, k)
         samples = whole_number(samples, "samples", 1)
         budget = share_or_count(B, "B", rows.count)
-        sizes = np.abs(question)
-        weights = sizes * self._columns.totals
-        accounts, read = np.zeros(rows.count), rows.width
-        if weights.any():
-            rng = np.random.default_rng(self._seed)
-            columns = rng.choice(rows.width, samples, p=weights / weights.sum())
-            drawn, own = self._columns.draw(columns, rng)
-            others = rng.choice(rows.width, samples, p=sizes / sizes.sum())
-            signs = np.sign(question[columns] * rows.data[drawn, columns] * question[others])
-            terms = signs * rows.data[drawn, others]
-            accounts += np.bincount(drawn, weights=terms, minlength=rows.count)
-            read += own + 2 * samples
+        accounts, read = self._accounts(question, samples)
         return self._best(question, largest(accounts, budget), k, read, squares=True)
+
+    def _accounts(self, query: Floats, samples: int) -> tuple[Floats, int]:
+        """Return the account of each row, and how many numbers were read."""
+        rows = self.rows
+        sizes, signs = np.abs(query), np.sign(query)
+        weights = sizes * self._columns.totals
+        if not weights.any():
+            return np.zeros(rows.count), rows.width
+        rng = np.random.default_rng(self._seed)
+        columns = rng.choice(rows.width, samples, p=weights / weights.sum())
+        drawn, read = self._columns.draw(columns, rng)
+        others = rng.choice(rows.width, samples, p=sizes / sizes.sum())
+        # Sign by sign: the product of the values may be too small for a number.
+        sign = signs[columns] * np.sign(rows.data[drawn, columns]) * signs[others]
+        terms = sign * rows.data[drawn, others]
+        accounts = np.bincount(drawn, weights=terms, minlength=rows.count).astype(np.float64)
+        return accounts, rows.width + read + 2 * samples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from sureshot.baselines.base import Found, Method
 
 if TYPE_CHECKING:
     from sureshot._types import Array
+    from sureshot.baselines.rows import Rows
 
 
 class ExactMIPS(Method):
@@ -29,10 +30,8 @@ class ExactMIPS(Method):
 
     name: ClassVar[str] = "exact"
 
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Keep the data; nothing is prepared."""
-        self._keep(data)
-        return self
 
     def query(self, query: Array, k: int) -> Found:
         """Return the k rows with the largest inner products."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from sureshot.search.problem import largest
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
+    from sureshot.baselines.rows import Rows
+
+
+# Entries of the sorted lists that are read at a time, at some 50 bytes each.
+ENTRIES_AT_ONCE = 1 << 20
 
 
 class GreedyMIPS(Method):
@@ -25,8 +30,7 @@ class GreedyMIPS(Method):
     max_j v_ij q_j, and they are found here without a heap: read the head of every list; the B-th
     largest of the row maxima seen so far can only rise; so lists whose last product read is not above
     it are done with, and of the others twice as much is read, until all are done with. The result is the
-    same set (which of two rows with equal maxima comes first was never defined), for at most a few times
-    the products, in a handful of steps. Coordinates where the query is 0 are not looked at.
+    same set (which of two rows with equal maxima comes first was never defined), in a handful of steps. Coordinates where the query is 0 are not looked at.
 
     No guarantee in general: a row with many middling products is never met.
 
@@ -50,9 +54,8 @@ class GreedyMIPS(Method):
 
     name: ClassVar[str] = "greedy"
 
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Sort the rows of each coordinate."""
-        rows = self._keep(data)
         small = np.uint16 if rows.count <= 1 << 16 else np.uint32
         # Row j: the rows of the data by their value at coordinate j, smallest first.
         self._order = np.empty((rows.width, rows.count), dtype=small)
@@ -61,11 +64,17 @@ class GreedyMIPS(Method):
         def sort(start: int) -> None:
             # Copied to lie side by side: the numbers of one column may be in a page each.
             columns = np.ascontiguousarray(rows.data[:, start : start + step].T)
+            if not np.isfinite(columns).all():
+                at, row = np.argwhere(~np.isfinite(columns))[0]
+                message = (
+                    f"GreedyMIPS needs finite data, got {columns[at, row]} in row {row} at coordinate "
+                    f"{start + at}"
+                )
+                raise ValueError(message)
             self._order[start : start + step] = np.argsort(columns, axis=1)
 
         with ThreadPoolExecutor(rows.threads) as pool:
             list(pool.map(sort, range(0, rows.width, step)))
-        return self
 
     def query(self, query: Array, k: int, *, B: float = 0.1) -> Found:
         """Return the best of the candidates.
@@ -94,18 +103,35 @@ class GreedyMIPS(Method):
         lists = np.flatnonzero(query)
         depth, wanted = np.zeros(len(lists), np.int64), np.ones(len(lists), np.int64)
         while len(lists):
-            columns = np.repeat(lists, wanted)
-            ends = np.cumsum(wanted)
-            ranks = np.arange(ends[-1]) + np.repeat(depth - ends + wanted, wanted)
-            # Smallest last where the query is positive, first where it is negative.
-            places = np.where(query[columns] > 0, n - 1 - ranks, ranks)
-            rows = self._order[columns, places]
-            products = self.rows.data[rows, columns] * query[columns]
-            np.maximum.at(maxima, rows, products)
-            entries += len(rows)
+            # In pieces, since all lists may have to be read far.
+            pieces = np.cumsum(wanted) // ENTRIES_AT_ONCE
+            last = np.concatenate(
+                [
+                    self._read(query, lists[own], depth[own], wanted[own], maxima)
+                    for own in np.split(np.arange(len(lists)), np.flatnonzero(np.diff(pieces)) + 1)
+                ]
+            )
+            entries += int(wanted.sum())
             depth = depth + wanted
             threshold = np.partition(maxima, n - budget)[n - budget]
-            going_on = (products[ends - 1] > threshold) & (depth < n)
+            going_on = (last > threshold) & (depth < n)
             lists, depth = lists[going_on], depth[going_on]
             wanted = np.minimum(depth, n - depth)
         return largest(maxima, budget), entries
+
+    def _read(
+        self, query: Floats, lists: Ints, depth: Ints, wanted: Ints, maxima: Floats
+    ) -> Floats:
+        """Read so many more entries of some lists, from a depth on, and raise the maxima of the rows.
+
+        Returns the last, smallest product of each list.
+        """
+        columns = np.repeat(lists, wanted)
+        ends = np.cumsum(wanted)
+        ranks = np.arange(ends[-1]) + np.repeat(depth - ends + wanted, wanted)
+        # Smallest last where the query is positive, first where it is negative.
+        places = np.where(query[columns] > 0, self.rows.count - 1 - ranks, ranks)
+        rows = self._order[columns, places]
+        products: Floats = self.rows.data[rows, columns] * query[columns]
+        np.maximum.at(maxima, rows, products)
+        return products[ends - 1]

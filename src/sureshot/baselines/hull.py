@@ -30,7 +30,7 @@ def extreme_points(data: Array, *, rng: int | np.random.Generator | None = None)
     A row is left out only after it has been written as a convex combination of rows that stay, with a
     residual of at most 1e-12 of the largest absolute value of the data. What cannot be
     written so stays, so doubtful rows cost time and never an answer: no query q loses more than
-    |q| times that residual, which is of the size of the rounding of the scores.
+    Σ|q_j| times that residual, which is of the size of the rounding of the scores.
 
     Whether a row is such a combination is a linear program with N + 1 variables and a condition for
     each corner known so far, solved by HiGHS through scipy. If it is none, the solution is a

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from sureshot.search.problem import largest
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
+    from sureshot.baselines.rows import Rows
 
-# Rows from which the first centroids are chosen, where memory allows.
+# Rows from which the first centroids are chosen, where memory allows and at most a quarter of all.
 SAMPLE = 1024
 
 
@@ -37,7 +38,7 @@ class KMeansMIPS(Method):
     Parameters
     ----------
     clusters
-        How many; the square root of the number of rows if None.
+        How many; the square root of the number of rows if None. `fit` sets the attribute `clusters`.
     passes
         How often the centroids move at most; fewer if no row changes its cluster any more.
     rng
@@ -75,14 +76,9 @@ class KMeansMIPS(Method):
         self.passes = whole_number(passes, "passes", 1)
         self._seed = seed_of(rng)
 
-    @property
-    def clusters(self) -> int:
-        """How many clusters there are."""
-        return self._wanted or math.isqrt(self.rows.count)
-
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Cluster the rows."""
-        rows = self._keep(data)
+        self.clusters = self._wanted or math.isqrt(rows.count)
         if self.clusters > rows.count:
             message = (
                 f"clusters must be at most the number of rows, {rows.count}, got {self.clusters}"
@@ -94,7 +90,6 @@ class KMeansMIPS(Method):
         self._members: Ints = np.argsort(labels, kind="stable")
         counts = np.bincount(labels, minlength=self.clusters)
         self._edges: Ints = np.concatenate(([0], np.cumsum(counts)))
-        return self
 
     def query(self, query: Array, k: int, *, probes: int = 1) -> Found:
         """Return the best of the candidates.
@@ -118,7 +113,7 @@ class KMeansMIPS(Method):
 
     def _cluster(self) -> Ints:
         """Move the centroids to the means of their rows until no row changes its cluster."""
-        rows, sphere = self.rows, self._sphere
+        rows, sphere = self._sphere.rows, self._sphere
         self._centroids, heights = self._first_centroids()
         labels = self._nearest(heights)
         for _ in range(self.passes):
@@ -138,17 +133,18 @@ class KMeansMIPS(Method):
 
     def _nearest(self, heights: Floats) -> Ints:
         """Return the centroid with which each lifted row has the largest inner product."""
-        labels = np.empty(self.rows.count, np.int64)
+        labels = np.empty(self._sphere.rows.count, np.int64)
         for piece, products in self._sphere.products(self._centroids, heights):
             labels[piece] = np.argmax(products, axis=0)
         return labels
 
     def _first_centroids(self) -> tuple[Array, Floats]:
         """Return lifted rows far from each other, at length 1, chosen by k-means++ from a sample."""
-        rows, sphere = self.rows, self._sphere
+        rows, sphere = self._sphere.rows, self._sphere
         cluster = needed("sklearn.cluster", "scikit-learn", "KMeansMIPS", "'sureshot[baselines]'")
         rng = np.random.default_rng(self._seed)
-        size = max(self.clusters, min(SAMPLE, 4 * NUMBERS_AT_ONCE // (rows.width + 1)))
+        affordable = min(4 * NUMBERS_AT_ONCE // (rows.width + 1), rows.count // 4)
+        size = max(self.clusters, min(SAMPLE, affordable))
         sample = np.sort(rng.permutation(rows.count)[:size])
         # In float64: scikit-learn turns float32 into it piece by piece, and spends minutes on that.
         lifted = np.empty((len(sample), rows.width + 1))

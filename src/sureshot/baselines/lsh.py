@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from sureshot.baselines.sphere import Sphere
 
 if TYPE_CHECKING:
     from sureshot._types import Array
+    from sureshot.baselines.rows import Rows
 
 # Bits of one hash; they are kept in 64, and a search looks for the number after the last of a kind.
 MOST_BITS = 62
@@ -24,7 +25,7 @@ class LSHMIPS(Method):
 
     A bit is the side of a random hyperplane through the origin (signed random projections) on which a row
     lies, after it has been lifted to a sphere. `fit` computes most_bits × most_tables of them for every
-    row, O(N n a b), as one matrix product in pieces, and sorts each table by its hashes. The hash
+    row, O(N n a b), as a matrix product in pieces for each table, and sorts the table by its hashes. The hash
     of `a` bits is the beginning of the longest one, so every smaller a and b is served by the
     same fit. The random directions, N for each bit, are kept for the queries: hashing a query
     reads a b N numbers, which the usual account of this method leaves out.
@@ -73,20 +74,18 @@ class LSHMIPS(Method):
         self.most_tables = whole_number(most_tables, "most_tables", 1)
         self._seed = seed_of(rng)
 
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Hash every row."""
-        rows = self._keep(data)
         rng = np.random.default_rng(self._seed)
         self._sphere = sphere = Sphere(rows)
         shape = (self.most_tables, self.most_bits, rows.width)
-        self._directions = rng.standard_normal(shape, dtype=data.dtype.type)
+        self._directions = rng.standard_normal(shape, dtype=rows.data.dtype.type)
         heights = rng.standard_normal(shape[:2])
         hashes = np.empty((self.most_tables, rows.count), np.int64)
         for own, directions, height in zip(hashes, self._directions, heights, strict=True):
             own[:] = self._hashes(sphere.projections(directions, height))
         self._order = np.argsort(hashes, axis=1, kind="stable")
         self._hashed = np.take_along_axis(hashes, self._order, axis=1)
-        return self
 
     def query(self, query: Array, k: int, *, a: int = 4, b: int = 20) -> Found:
         """Return the best of the candidates.

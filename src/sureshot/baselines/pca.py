@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from sureshot.baselines.tree import grow
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats
+    from sureshot.baselines.rows import Rows
 
 
 class PCAMIPS(Method):
@@ -24,7 +25,7 @@ class PCAMIPS(Method):
     projections on the l-th principal component. A query, lifted and brought to the length of the rows (the
     answer does not depend on its length, so neither should the leaf), goes down to one node at
     `depth`, which holds n / 2^depth rows: one at last. There is no backtracking and no
-    second leaf. If the lifted rows have fewer dimensions than the tree has levels, the components
+    second leaf. If the lifted rows vary in fewer dimensions than the tree has levels, the components
     are used in turn.
 
     The components come from scikit-learn's randomised SVD of the data, which reads the data a dozen times and
@@ -69,15 +70,13 @@ class PCAMIPS(Method):
         self.depth = whole_number(depth, "depth", 0)
         self._seed = seed_of(rng)
 
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Find the principal components and grow the tree."""
-        rows = self._keep(data)
         self._sphere = Sphere(rows)
         levels = min(self.depth, rows.count - 1)  # no path is longer than that
         self._directions, projections = self._components(levels)
         in_turn = projections[np.arange(levels) % max(1, len(projections))]
         self._tree = grow(in_turn, 1, lambda _: 0.5)
-        return self
 
     def query(self, query: Array, k: int, *, depth: int = 3) -> Found:
         """Return the best of the candidates.
@@ -99,20 +98,22 @@ class PCAMIPS(Method):
             )
 
         candidates, taken = self._tree.descend(projection, depth)
-        return self._best(question, candidates, k, read=taken * self.rows.width)
+        read = taken * self.rows.width + len(candidates)
+        return self._best(question, candidates, k, read)
 
     def _components(self, wanted: int) -> tuple[Array, Floats]:
         """Return at most so many principal components, without their last coordinate, which meets a 0.
 
         And the projections of all lifted rows on them.
         """
-        rows, data = self.rows, self.rows.data
+        rows, data = self._sphere.rows, self._sphere.rows.data
         if wanted == 0:
             return np.empty((0, rows.width), data.dtype), np.empty((0, rows.count))
         extmath = needed(
             "sklearn.utils.extmath", "scikit-learn", "PCAMIPS", "'sureshot[baselines]'"
         )
-        count = min(wanted, *data.shape)
+        # Two more than wanted: one may be spent on the mean, and one on the new coordinate.
+        count = min(wanted + 2, *data.shape)
         # scikit-learn takes seeds of 32 bits.
         vectors = extmath.randomized_svd(data, count, random_state=self._seed % 2**32)[2]
         mean = np.ones(rows.count, data.dtype) @ data / rows.count
@@ -123,5 +124,10 @@ class PCAMIPS(Method):
         basis = np.linalg.qr(basis)[0].T
         projections = self._sphere.projections(basis[:, :-1].astype(data.dtype), basis[:, -1])
         centred = projections - projections.mean(axis=1, keepdims=True)
-        turn = np.linalg.svd(centred, full_matrices=False)[0].T[:wanted]
+        turn, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+        # What is left of the components beyond the rank is rounding: no side of it means anything.
+        rounding = sizes[0] * max(data.shape) * np.finfo(data.dtype).eps
+        varies = sizes[:wanted] > rounding
+        varies[0] = True
+        turn = turn.T[:wanted][varies]
         return (turn @ basis[:, :-1]).astype(data.dtype), turn @ projections

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from sureshot.baselines.tree import grow
 
 if TYPE_CHECKING:
     from sureshot._types import Array
+    from sureshot.baselines.rows import Rows
 
 # A split leaves at most this fraction of a node's rows on one side.
 LARGEST_SIDE = 0.75
@@ -69,16 +70,15 @@ class RPTMIPS(Method):
         self.trees = whole_number(L, "L", 1)
         self._seed = seed_of(rng)
 
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Grow the trees."""
-        rows = self._keep(data)
         rng = np.random.default_rng(self._seed)
         self._sphere = Sphere(rows)
         # Below two rows nothing is split, and above a level takes a quarter away at least.
-        levels = math.ceil(math.log(max(1, rows.count)) / -math.log(LARGEST_SIDE)) + 2
+        levels = math.ceil(math.log(rows.count) / -math.log(LARGEST_SIDE)) + 2
         self._trees, self._directions = [], []
         for _ in range(self.trees):
-            directions = rng.standard_normal((levels, rows.width), dtype=data.dtype.type)
+            directions = rng.standard_normal((levels, rows.width), dtype=rows.data.dtype.type)
             heights = rng.standard_normal(levels)
             tree = grow(
                 self._sphere.projections(directions, heights),
@@ -87,7 +87,6 @@ class RPTMIPS(Method):
             )
             self._trees.append(tree)
             self._directions.append(directions[: len(tree.levels)].copy())
-        return self
 
     def query(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from sureshot.baselines.columns import Columns
 from sureshot.search.problem import largest
 
 if TYPE_CHECKING:
-    from sureshot._types import Array
+    from sureshot._types import Array, Floats
+    from sureshot.baselines.rows import Rows
 
 
 class SampleMIPS(Method):
@@ -56,11 +57,9 @@ class SampleMIPS(Method):
         super().__init__(threads=threads)
         self._seed = seed_of(rng)
 
-    def fit(self, data: Array) -> Self:
+    def _prepare(self, rows: Rows) -> None:
         """Add up the columns, and refuse negative values."""
-        rows = self._keep(data)
         self._columns = Columns(rows, user="SampleMIPS", non_negative=True)
-        return self
 
     def query(
         self,
@@ -93,12 +92,16 @@ class SampleMIPS(Method):
             raise ValueError(message)
         samples = whole_number(samples, "samples", 1)
         budget = share_or_count(B, "B", rows.count)
-        weights = question * self._columns.totals
-        counts, read = np.zeros(rows.count), rows.width
-        if weights.any():
-            rng = np.random.default_rng(self._seed)
-            columns = rng.choice(rows.width, samples, p=weights / weights.sum())
-            drawn, own = self._columns.draw(columns, rng)
-            counts += np.bincount(drawn, minlength=rows.count)
-            read += own
+        counts, read = self._counts(question, samples)
         return self._best(question, largest(counts, budget), k, read)
+
+    def _counts(self, query: Floats, samples: int) -> tuple[Floats, int]:
+        """Return how often each row is met, and how many numbers were read."""
+        rows = self.rows
+        weights = query * self._columns.totals
+        if not weights.any():
+            return np.zeros(rows.count), rows.width
+        rng = np.random.default_rng(self._seed)
+        columns = rng.choice(rows.width, samples, p=weights / weights.sum())
+        drawn, read = self._columns.draw(columns, rng)
+        return np.bincount(drawn, minlength=rows.count).astype(np.float64), rows.width + read

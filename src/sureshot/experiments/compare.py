@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+import sureshot
 from sureshot import baselines
 from sureshot.experiments import metrics, rows
 from sureshot.experiments.check import checked, true_scores
@@ -128,17 +129,22 @@ def measure(wanted: Sequence[Case], load: Callable[[Case], DataSet]) -> Iterator
 
 
 def _fit(case: Case, found: DataSet, rest: float) -> tuple[Method | str, float]:
-    """Return the fitted method, or why it refuses this data, and the seconds it took."""
+    """Return the fitted method, or why it refuses this data, and the seconds it took.
+
+    A method that is told the limits of the values is charged with finding them.
+    """
     time.sleep(rest)
     started = time.perf_counter()
     try:
         method = make_method(case, found)
         method.fit(found.data)
     except ValueError as error:
-        return str(error), 0.0
+        return refusal(error), 0.0
     except ImportError as error:
         raise MissingPart(str(error)) from error
     seconds = rows.seconds_since(started)
+    if getattr(method, "is_told_limits", False):
+        seconds = round(seconds + found.limits_seconds, 7)
     time.sleep(REST)
     return method, seconds
 
@@ -158,7 +164,7 @@ def _ask(case: Case, method: Method, found: DataSet, truth: Floats, rest: float)
         try:
             answer, seconds = timed(ask, rest)
         except ValueError as error:
-            return {"refused": str(error)}
+            return {"refused": refusal(error)}
         row["seconds"].append(seconds)
         indices = checked(answer.indices, len(found.data), case.k, case.method)
         row["numbers_read"].append(int(answer.numbers_read))
@@ -168,6 +174,16 @@ def _ask(case: Case, method: Method, found: DataSet, truth: Floats, rest: float)
         row["suboptimality"].append(_finite(loss))
         row["promised_epsilon"].append(_finite(getattr(answer, "epsilon", None)))
     return row
+
+
+def refusal(error: ValueError) -> str:
+    """Return what a method says that refuses data or a setting.
+
+    Broken limits and linear algebra that fails are no refusals, but errors of somebody: raised again.
+    """
+    if isinstance(error, (sureshot.BoundsError, np.linalg.LinAlgError)):
+        raise error
+    return str(error)
 
 
 def timed(call: Callable[[], Result], rest: float) -> tuple[Result, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,15 +32,17 @@ class Ours:
     Parameters
     ----------
     known
-        Whose limits are given to the search, as something known before.
+        Whose limits are given to the search.
     seed
-        Seed of all the random orders.
+        Seed of the random orders. A query has its own, whatever was asked before.
     """
+
+    is_told_limits = True
 
     def __init__(self, known: DataSet, seed: int) -> None:
         self.limits = known.low, known.high
         self.bounds: tuple[float, float] | sureshot.Bounds = self.limits
-        self.rng = np.random.default_rng(seed)
+        self.seed = seed
         self.data: Array = np.empty((0, 0))
 
     def fit(self, data: Array) -> Self:
@@ -56,7 +59,7 @@ class Ours:
             k,
             epsilon=epsilon * width,
             bounds=self.bounds,
-            rng=self.rng,
+            rng=np.random.default_rng([self.seed, zlib.crc32(query.tobytes())]),
             **options,
         )
         return Answer(
@@ -81,14 +84,18 @@ class BoundedMEUnitRange(Ours):
 
     The schedule depends on R and ε by R/ε alone. So R = 1 with ε is the honest search for R ε, R
     being the true range; and that is what is called, and promised. For ε itself there is no
-    guarantee, unless the rewards have range 1.
+    guarantee, unless the rewards have range 1. Coordinates where the query is 0 have no rewards to
+    pull; the schedule is that of the others, with the same ε for their mean.
     """
 
     def query(self, query: Array, k: int, *, epsilon: float, delta: float) -> Answer:
-        """Find the top k with the pulls that R = 1 asks for; `epsilon` of the answer is R ε."""
-        return self._search(
-            query, k, epsilon * self.true_range(query), delta=delta, method="bounded-me"
-        )
+        """Find the top k with the pulls that R = 1 asks for.
+
+        `epsilon` of the answer is R ε, times the share of the coordinates where the query is not 0.
+        """
+        pulled = np.count_nonzero(query) / len(query)
+        epsilon *= self.true_range(query) * pulled
+        return self._search(query, k, epsilon, delta=delta, method="bounded-me")
 
     def true_range(self, query: Array) -> float:
         """Return the width of an interval that holds every centred reward."""
@@ -115,7 +122,9 @@ class Betting(Ours):
 
 
 class ScannedBetting(Betting):
-    """Betting after a scan of the data."""
+    """Betting after a scan of the data, which finds the limits, too."""
+
+    is_told_limits = False
 
     def fit(self, data: Array) -> Self:
         """Read the data once for its scales and norms."""

@@ -147,24 +147,25 @@ def write_report(names: Sequence[str], scale: str, out: Path) -> Path | None:
     found = sections(names, scale, out)
     if not found:
         return None
-    return report.write(found, scale, environments(names, out), out)
-
-
-def environments(names: Sequence[str], out: Path) -> Row:
-    """Return versions and machines of all the rows: usually one of each."""
-    found = [row for name in names for row in rows.read(rows_file(out, name))]
-    return {
-        key: ", ".join(dict.fromkeys(str(row[key]) for row in found if key in row))
-        for key in rows.environment()
-    }
+    return report.write(found, scale, environments(names, scale, out), out)
 
 
 def sections(names: Sequence[str], scale: str, out: Path) -> list[Section]:
     """Return the parts of the report, from the rows alone; an experiment without rows has none."""
-    found = []
-    for name in names:
-        experiment = EXPERIMENTS[name]
-        mine = rows.belonging(experiment.cases(scale), rows.read(rows_file(out, name)))
-        if mine:
-            found.append(experiment.section(mine))
-    return found
+    there = {name: reported(name, scale, out) for name in names}
+    return [EXPERIMENTS[name].section(mine) for name, mine in there.items() if mine]
+
+
+def reported(name: str, scale: str, out: Path) -> list[Row]:
+    """Return the rows of an experiment that belong to its cases, in their order."""
+    return rows.belonging(EXPERIMENTS[name].cases(scale), rows.read(rows_file(out, name)))
+
+
+def environments(names: Sequence[str], scale: str, out: Path) -> Row:
+    """Return versions and machines of all the reported rows: usually one of each."""
+    found = [row for name in names for row in reported(name, scale, out)]
+    values = {
+        key: ", ".join(dict.fromkeys(str(row[key]) for row in found if row.get(key)))
+        for key in rows.environment()
+    }
+    return {key: value for key, value in values.items() if value}

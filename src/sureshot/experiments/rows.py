@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import time
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -104,10 +106,25 @@ def environment() -> Row:
     """Return the versions and the machine that a row was measured with."""
     return {
         "library": sureshot.__version__,
+        "commit": _commit(),
         "numpy": np.__version__,
         "python": platform.python_version(),
         "cpu": _cpu_name(),
     }
+
+
+@cache
+def _commit() -> str:
+    """Return the commit of this code if it runs in a checkout of it, else an empty string."""
+    command = ["git", "-C", str(Path(__file__).parent)]
+    try:
+        # The folder may lie in a repository of somebody else.
+        tracked = [*command, "ls-files", "--error-unmatch", Path(__file__).name]
+        subprocess.run(tracked, capture_output=True, check=True)
+        described = [*command, "describe", "--always", "--dirty", "--abbrev=12"]
+        return subprocess.run(described, capture_output=True, check=True, text=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def _cpu_name() -> str:

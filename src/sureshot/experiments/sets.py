@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,17 +24,23 @@ NUMBERS_PER_CHUNK = 1 << 24
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DataSet:
-    """Rows to search, queries to search them with, and limits of the values in the rows."""
+    """Rows to search, queries to search them with, and limits of the values in the rows.
+
+    `limits_seconds` is the time that it took to find the limits, 0 if they are known without looking.
+    """
 
     data: Array
     queries: Array
     low: float
     high: float
+    limits_seconds: float = 0.0
 
 
 def of_rows(data: Array, queries: Array) -> DataSet:
     """Return a data set with the smallest and the largest value of the rows as limits."""
-    return DataSet(data, queries, float(data.min()), float(data.max()))
+    started = time.perf_counter()
+    low, high = float(data.min()), float(data.max())
+    return DataSet(data, queries, low, high, time.perf_counter() - started)
 
 
 def made(make: Make, n: int, N: int, queries: int, seed: int) -> tuple[Floats32, Floats32]:
