@@ -11,7 +11,8 @@ import numpy as np
 from sureshot._elements import ELEMENTS, is_number
 from sureshot._native import Team
 from sureshot._validate_bounds import KnownBounds, kind, known_bounds, one_of, pair
-from sureshot._validate_pulls import Pulling, pulling, whole_number
+from sureshot._validate_numbers import whole_number
+from sureshot._validate_pulls import Pulling, pulling
 from sureshot.blocks import Blocks
 from sureshot.search.run import BANDITS, FIXED_BUDGET, METHODS, TOP_ONE, WITH_BUDGET
 from sureshot.sources.dense import is_coordinate_major

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import operator
 import os
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sureshot._validate_bounds import kind
+from sureshot._validate_numbers import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,19 +62,6 @@ def pulling(
     return Pulling(
         pull, is_coroutine, executor, pulls_per_call, concurrency, retries, _journal(journal)
     )
-
-
-def whole_number(value: Any, name: str, least: int) -> int:
-    """Return an integer that is at least so much."""
-    try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError  # noqa: TRY301 - the same message as for any other non-integer
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
-    if number < least:
-        raise ValueError(f"{name} must be at least {least}, got {number}")
-    return number
 
 
 def _is_coroutine_function(pull: Any) -> bool:

@@ -8,10 +8,11 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from sureshot.cli import reproduction
-from sureshot.experiments import fig1, reproduce, rows
+from sureshot.experiments import fig1, fig4, reproduce, rows
 from sureshot.experiments.reproduce import Step
 from tests.cli.conftest import PATCHED, assert_refused
 
@@ -63,6 +64,27 @@ def test_data_that_is_not_there_is_told(
     assert refused.exit_code == 2
     assert "fig4: Netflix scores is left out: no file" in refused.stderr
     assert "nothing to report" in refused.stderr
+
+
+def test_a_file_that_is_something_else_is_told_and_loses_nothing(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(folder: Path | None) -> dict[str, str]:
+        return fig4.lacking(folder) | {fig4.DIGITS: "not in this test"}
+
+    monkeypatch.setitem(
+        reproduce.EXPERIMENTS, "fig4", replace(reproduce.EXPERIMENTS["fig4"], lacking=lacking)
+    )
+    out, data = tmp_path / "out", tmp_path / "data"
+    data.mkdir()
+    np.savez(data / "images_fashion_mnist.npz", other=np.arange(3))
+    invoke("reproduce", "fig1", "--out", str(out))
+    (out / "report.html").unlink()
+    refused = invoke("reproduce", "fig4", "--data", str(data), "--out", str(out))
+    assert refused.exit_code == 2
+    assert "Fashion-MNIST gradients: cannot read images_fashion_mnist.npz" in refused.stderr
+    assert "The rows so far are kept in" in refused.stderr
+    assert "Figure 1" in (out / "report.html").read_text(encoding="utf-8")
 
 
 ALL_DATA = {case.data for case in reproduce.EXPERIMENTS["fig4"].cases("small")}

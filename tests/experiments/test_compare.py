@@ -91,7 +91,7 @@ def test_data_and_fits_are_shared_by_cases_that_follow_each_other(
     fitted: list[str] = []
     original = compare.make_method
 
-    def spy(case: compare.Case, known: sets.DataSet) -> compare.Method:
+    def spy(case: compare.Case, known: sets.DataSet) -> baselines.Baseline:
         fitted.append(case.method)
         return original(case, known)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from sureshot.experiments import compare, factors, fig4, ratings
+from sureshot.experiments import compare, factors, fig4, ratings, sets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def text(pattern: str, header: str = "") -> str:
     ("name", "file", "content"),
     [
         ("MovieLens 100k", "u.data", text("{u}\t{i}\t{r}\t881250949\n")),
-        ("MovieLens 1M", "ratings.dat", text("{u}::{i}::{r}::978300760\n")),
+        ("MovieLens 1M or 10M", "ratings.dat", text("{u}::{i}::{r}::978300760\n")),
         ("MovieLens", "ratings.csv", text("{u},{i},{r}.0,112\n", "userId,movieId,rating,timestamp\n")),
         ("Yahoo! Music", "train_0.txt", text("{u}\t{i}\t{r}\n")),
         (
@@ -68,7 +68,7 @@ def test_arrays_with_and_without_ratings(tmp_path: Path) -> None:
     np.savez(tmp_path / "ratings_ml100k.npz", u=users, i=items, r=values)
     assert found_in("MovieLens 100k", tmp_path) == EXPECTED
     np.savez(tmp_path / "ratings_ml1m_implicit.npz", u=users, i=items)
-    assert found_in("MovieLens 1M", tmp_path) == {(u, i, 1.0) for u, i, _ in EXPECTED}
+    assert found_in("MovieLens 1M, pairs", tmp_path) == {(u, i, 1.0) for u, i, _ in EXPECTED}
 
 
 def test_matlab(tmp_path: Path) -> None:
@@ -80,18 +80,34 @@ def test_matlab(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "ratings_yahoo_music.mat", "w") as file:
         file["M"], file["Otraining"] = table.T, training.T.astype(float)
         file["Otest"] = ((table > 0) & ~training).T.astype(float)
-    assert found_in("Yahoo! Music", tmp_path) == EXPECTED
+    assert found_in("Yahoo! Music, a part", tmp_path) == EXPECTED
 
 
 def test_what_is_wrong_is_told(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"MovieLens: expected one of ratings.csv in"):
         ratings.load("MovieLens", tmp_path)
     (tmp_path / "combined_data_1.txt").write_text("6,1,2005-09-06\n")
-    with pytest.raises(ValueError, match="expected a line 'movie:' first, got '6,1,2005-09-06'"):
+    words = (
+        "Netflix: cannot read combined_data_1.txt: .*: expected a line 'movie:' first, got '6,1,"
+    )
+    with pytest.raises(sets.UnreadableData, match=words):
         ratings.load("Netflix", tmp_path)
     (tmp_path / "ratings.dat").write_text("")
-    with pytest.raises(ValueError, match="expected at least one rating, got none"):
-        ratings.load("MovieLens 1M", tmp_path)
+    with pytest.raises(sets.UnreadableData, match="expected at least one rating, got none"):
+        ratings.load("MovieLens 1M or 10M", tmp_path)
+    np.savez(tmp_path / "ratings_ml100k.npz", users=np.arange(3))
+    with pytest.raises(
+        sets.UnreadableData, match=r"MovieLens 100k: cannot read ratings_ml100k\.npz"
+    ):
+        ratings.load("MovieLens 100k", tmp_path)
+
+
+def test_never_play_again_is_no_liking(tmp_path: Path) -> None:
+    path = tmp_path / "ydata-ymusic-user-artist-ratings-v1_0.txt"
+    path.write_text("1\t7\t100\n1\t8\t255\n2\t7\t30\n")
+    found = ratings.load("Yahoo! Music", tmp_path)
+    assert found.values.tolist() == [100, 0, 30]
+    assert found.origin == f"{path.name}: 3 ratings of 2 items by 2 users"
 
 
 class FakeModel:
@@ -138,12 +154,12 @@ def test_scores_are_the_products_of_the_factors(folder: Path) -> None:
     dense = factors.as_scores(items, users, (50, 40), queries=4, seed=1)
     assert (dense.data.shape, dense.queries.shape) == ((50, 40), (4, 40))
     assert dense.data.flags.c_contiguous
-    columns = {tuple(np.round(column, 3)) for column in table.T}
     rng = np.random.default_rng(1)
     chosen = rng.permutation(90)
     rng_columns = np.sort(rng.permutation(60)[:40])
     np.testing.assert_allclose(dense.queries, table.T[chosen[:4]][:, rng_columns], atol=1e-4)
-    assert len(columns) > 1
+    rows = np.sort(chosen[4:54])
+    np.testing.assert_allclose(dense.data, table.T[rows][:, rng_columns], atol=1e-4)
 
 
 def test_the_factorisation_knows_who_likes_what() -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # Rows whose values are added up beforehand: the sums take 1/32 of the memory of float64 data, and a draw
 # reads 32 numbers to find its row within them.
-BLOCK = 32
+ROWS_PER_SUM = 32
 
 # Draws made at a time, each of which looks at a block.
 DRAWS_AT_ONCE = 1 << 15
@@ -28,10 +28,10 @@ class Columns:
     def __init__(self, rows: Rows, *, user: str, non_negative: bool = False) -> None:
         self.rows = rows
         data = rows.data
-        starts = range(0, rows.count, BLOCK)
+        starts = range(0, rows.count, ROWS_PER_SUM)
         self._sums = np.zeros((len(starts) + 1, rows.width))
         for number, start in enumerate(starts):
-            piece = data[start : start + BLOCK]
+            piece = data[start : start + ROWS_PER_SUM]
             if non_negative and (piece < 0).any():
                 row, coordinate = np.argwhere(piece < 0)[0]
                 message = (
@@ -73,14 +73,14 @@ class Columns:
             below = self._sums[middle, columns] <= levels
             low, high = np.where(below, middle, low), np.where(below, high, middle)
             steps += 1
-        inside = np.minimum(BLOCK, self.rows.count)
+        inside = np.minimum(ROWS_PER_SUM, self.rows.count)
         # The last block may reach over the end: those places repeat the last row and count as 0.
-        places = low[:, None] * BLOCK + np.arange(inside)
+        places = low[:, None] * ROWS_PER_SUM + np.arange(inside)
         exists = places < self.rows.count
         values = self.rows.data[np.minimum(places, self.rows.count - 1), columns[:, None]]
         sums = np.cumsum(np.abs(values) * exists, axis=1, dtype=np.float64)
         passed = (sums <= (levels - self._sums[low, columns])[:, None]).sum(axis=1)
         # Rounding may put a level above the last sum: the last value above 0 is meant.
         last = (sums < sums[:, -1:]).sum(axis=1)
-        rows: Ints = low * BLOCK + np.minimum(passed, last)
+        rows: Ints = low * ROWS_PER_SUM + np.minimum(passed, last)
         return rows, len(columns) * (steps + int(inside))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sureshot._validate import seed_of
-from sureshot._validate_knobs import share_or_count
-from sureshot._validate_pulls import whole_number
+from sureshot._validate_numbers import share_or_count, whole_number
 from sureshot.baselines.base import Found, Method
 from sureshot.baselines.columns import Columns
 from sureshot.search.problem import largest

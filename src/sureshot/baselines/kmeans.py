@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sureshot._validate import seed_of
-from sureshot._validate_knobs import whole_number_within
-from sureshot._validate_pulls import whole_number
+from sureshot._validate_numbers import whole_number, whole_number_within
 from sureshot.baselines.base import Found, Method, needed
 from sureshot.baselines.rows import NUMBERS_AT_ONCE
 from sureshot.baselines.sphere import Sphere

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sureshot._validate import seed_of
-from sureshot._validate_knobs import share_or_count, whole_number_within
-from sureshot._validate_pulls import whole_number
+from sureshot._validate_numbers import share_or_count, whole_number, whole_number_within
 from sureshot.baselines.base import Found, Method
 from sureshot.baselines.sphere import Sphere
 from sureshot.baselines.tree import grow

@@ -32,7 +32,9 @@ from sureshot.cli.options import (
 from sureshot.cli.progress import shown_if_slow
 from sureshot.cli.reproduction import follow
 from sureshot.experiments import reproduce as reproduction
+from sureshot.experiments.check import InvalidAnswer
 from sureshot.experiments.compare import MissingPart
+from sureshot.experiments.sets import UnreadableData
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -183,7 +185,7 @@ def demo(rows: int, columns: int, seed: int, as_json: bool) -> None:
 
 
 @cli.command()
-@click.argument("what", type=click.Choice([*reproduction.EXPERIMENTS, "all"]))
+@click.argument("what", type=click.Choice([*sorted(reproduction.EXPERIMENTS), "all"]))
 @click.option(
     "--scale",
     type=click.Choice(reproduction.SCALES),
@@ -217,15 +219,19 @@ def reproduce(what: str, scale: str, folder: Path | None, out: Path | None) -> N
     out = out or Path("results") / f"reproduce-{scale}"
     try:
         reproduction.check_parts(names)
-        for line in reproduction.lacking(names, folder):
-            click.echo(line, err=True)
-        measured = follow(reproduction.measure(names, scale, folder, out))
-        page = reproduction.write_report(names, scale, out)
     except MissingPart as error:
         raise InputError(str(error)) from error
+    for line in reproduction.lacking(names, folder):
+        click.echo(line, err=True)
+    try:
+        measured = follow(reproduction.measure(names, scale, folder, out))
+    except (MissingPart, UnreadableData, InvalidAnswer) as error:
+        reproduction.write_report(scale, out)  # of what there is
+        raise InputError(f"{error}. The rows so far are kept in {out / 'rows'}") from error
     except KeyboardInterrupt:
         click.echo(f"the rows so far are in {out / 'rows'}: the same command goes on", err=True)
         raise
+    page = reproduction.write_report(scale, out)
     if page is None:
         raise InputError("there is nothing to report: all data sets of this figure were left out")
     click.echo(f"{measured:,} new rows in {out / 'rows'}. Report: {page}")

@@ -10,7 +10,7 @@ import inspect
 import time
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,9 +23,8 @@ from sureshot.experiments.ours import OURS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import numpy.typing as npt
-
     from sureshot._types import Array, Floats
+    from sureshot.baselines import Baseline
     from sureshot.experiments.rows import Row
     from sureshot.experiments.sets import DataSet
 
@@ -48,29 +47,6 @@ class MissingPart(RuntimeError):
     """A package that an experiment needs is not installed."""
 
 
-class Found(Protocol):
-    """What a query returns."""
-
-    @property
-    def indices(self) -> npt.ArrayLike:
-        """The arms found."""
-
-    @property
-    def numbers_read(self) -> int:
-        """The numbers read to find them."""
-
-
-class Method(Protocol):
-    """What can be compared: the contract of `sureshot.baselines`."""
-
-    def fit(self, data: Array) -> Any:
-        """Prepare for queries."""
-
-    # The unnamed arguments tell the type checker that the knobs are each method's own.
-    def query(self, query: Array, k: int, *_: Any, **knobs: Any) -> Found:
-        """Find the top k."""
-
-
 @dataclass(frozen=True, slots=True)
 class Case:
     """One method with one setting on one data set."""
@@ -87,7 +63,7 @@ class Case:
     seed: int
 
 
-def make_method(case: Case, known: DataSet) -> Method:
+def make_method(case: Case, known: DataSet) -> Baseline:
     """Return the method of a case, not fitted yet."""
     if case.method in OURS:
         return OURS[case.method](known, case.seed)
@@ -95,7 +71,7 @@ def make_method(case: Case, known: DataSet) -> Method:
     found = getattr(baselines, case.method)
     if "rng" in inspect.signature(found).parameters:
         build["rng"] = case.seed
-    method: Method = found(**build)
+    method: Baseline = found(**build)
     return method
 
 
@@ -107,7 +83,7 @@ def measure(wanted: Sequence[Case], load: Callable[[Case], DataSet]) -> Iterator
     """
     data_key = fit_key = None
     found: DataSet | None = None
-    method: Method | str = ""
+    method: Baseline | str = ""
     for case in wanted:
         if data_key != (key := (case.data, case.n, case.N, case.queries, case.seed)):
             found = None  # what is large goes before the next comes
@@ -121,6 +97,8 @@ def measure(wanted: Sequence[Case], load: Callable[[Case], DataSet]) -> Iterator
             method, preparation = _fit(case, found, rest)
             fit_key = fitted
         row = asdict(case) | {"rows": len(found.data), "coordinates": found.data.shape[1]}
+        if found.origin:
+            row["origin"] = found.origin
         if isinstance(method, str):
             row |= {"refused": method}
         else:
@@ -128,7 +106,7 @@ def measure(wanted: Sequence[Case], load: Callable[[Case], DataSet]) -> Iterator
         yield row | rows.environment()
 
 
-def _fit(case: Case, found: DataSet, rest: float) -> tuple[Method | str, float]:
+def _fit(case: Case, found: DataSet, rest: float) -> tuple[Baseline | str, float]:
     """Return the fitted method, or why it refuses this data, and the seconds it took.
 
     A method that is told the limits of the values is charged with finding them.
@@ -149,7 +127,7 @@ def _fit(case: Case, found: DataSet, rest: float) -> tuple[Method | str, float]:
     return method, seconds
 
 
-def _ask(case: Case, method: Method, found: DataSet, truth: Floats, rest: float) -> Row:
+def _ask(case: Case, method: Baseline, found: DataSet, truth: Floats, rest: float) -> Row:
     """Time the exact product and the method in turn, so that what slows one slows both."""
     row: dict[str, list[Any]] = {
         name: []
@@ -218,4 +196,4 @@ def describe(row: Row) -> str:
     if "refused" in row:
         return f"{what}: refused, {row['refused']}"
     speed = metrics.online_speed_up(row["exact_seconds"], row["seconds"])
-    return f"{what}: precision {np.mean(row['precision']):.2f}, speed-up {speed:.2g}"
+    return f"{what}: precision {np.mean(row['precision']):.2f}, speed-up {speed:.3f}"

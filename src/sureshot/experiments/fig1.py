@@ -15,6 +15,7 @@ import numpy as np
 
 import sureshot
 from sureshot.experiments import metrics, rows
+from sureshot.experiments.check import checked
 from sureshot.theory.schedule import bounded_me
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ def _row(case: Case, lists: Array, ones: Ints) -> Row:
             )
             answer, numbers = result.indices, result.work.numbers_read
         found["seconds"].append(rows.seconds_since(started))
+        answer = checked(answer, case.n_arms, 1, case.method)
         found["suboptimality"].append(metrics.suboptimality(answer, means, 1))
         found["numbers_read"].append(numbers)
     kind = "counted" if case.order == "ones first" else "run"

@@ -113,7 +113,7 @@ def section(found: Sequence[Row]) -> Section:
         title="Figure 1: the guarantee on adversarial lists",
         setting=(
             f"{first['n_arms']:,} arms with {first['n_rewards']:,} zeros and ones each, means uniform "
-            f"in [0, 1]; {runs} sets of lists for every δ and ε; K = 1."
+            f"in [0, 1]; the same {runs} sets of lists for every δ and ε; K = 1."
         ),
         claims=_claims(found),
         pictures=[

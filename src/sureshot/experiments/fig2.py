@@ -20,9 +20,9 @@ CLAIM = (
 )
 NOTES = (
     (
-        "Independent Gaussian rows have no gap: the scores of all rows follow one bell curve whose width is "
-        "that of a single score, so a sample of a share s of the coordinates knows a score with the "
-        "correlation √s. That caps every method that samples coordinates, ours included."
+        "Independent Gaussian rows have no gap: the scores of all rows are draws from one bell curve, and "
+        "the estimate of a score from a share s of its coordinates has the correlation √s with it. "
+        "That caps every method that samples coordinates, ours included."
     ),
 )
 

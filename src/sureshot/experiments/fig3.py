@@ -20,8 +20,8 @@ CLAIM = (
 NOTES = (
     (
         "The paper does not say on which interval its values are uniform. Rows and queries are uniform in "
-        "[0, 1] here, because its rewards lie in [0, 1]: R = 1 is then the true range but for the "
-        "largest query value, and both lines of BoundedME are nearly the same search."
+        "[0, 1] here, because its rewards lie in [0, 1]: the range is that of the query's largest "
+        "value, a little below 1, so R = 1 is honest here and nearly the same search as the true range."
     ),
     (
         "These rows have no gap either: their mean scores differ by a few thousandths at full size, far less "

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 import sureshot
+from sureshot.baselines import Found
 
 if TYPE_CHECKING:
-    from sureshot._types import Array, Floats, Ints
+    from sureshot._types import Array
     from sureshot.experiments.sets import DataSet
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Found):
     """What a query found and cost, and the loss in the mean reward that its certificate allows."""
 
-    indices: Ints
-    scores: Floats
-    candidates: int
-    numbers_read: int
     epsilon: float
 
 
@@ -74,6 +71,8 @@ class Ours:
 class BoundedME(Ours):
     """BoundedME with the range that the limits and the query give: an honest promise."""
 
+    name: ClassVar[str] = "BoundedME"
+
     def query(self, query: Array, k: int, *, epsilon: float, delta: float) -> Answer:
         """Find the top k up to epsilon in the mean reward."""
         return self._search(query, k, epsilon, delta=delta, method="bounded-me")
@@ -87,6 +86,8 @@ class BoundedMEUnitRange(Ours):
     guarantee, unless the rewards have range 1. Coordinates where the query is 0 have no rewards to
     pull; the schedule is that of the others, with the same ε for their mean.
     """
+
+    name: ClassVar[str] = "BoundedME, R = 1"
 
     def query(self, query: Array, k: int, *, epsilon: float, delta: float) -> Answer:
         """Find the top k with the pulls that R = 1 asks for.
@@ -106,6 +107,8 @@ class BoundedMEUnitRange(Ours):
 class BoundedMEByColumns(BoundedMEUnitRange):
     """The same on a copy in which a coordinate's numbers lie side by side, as its single pulls like it."""
 
+    name: ClassVar[str] = "BoundedME, R = 1, columns"
+
     def fit(self, data: Array) -> Self:
         """Turn the data round: a copy as large as the data."""
         return super().fit(np.asfortranarray(data))
@@ -113,6 +116,8 @@ class BoundedMEByColumns(BoundedMEUnitRange):
 
 class Betting(Ours):
     """Betting with the limits of the values: no preparation."""
+
+    name: ClassVar[str] = "betting"
 
     def query(
         self, query: Array, k: int, *, epsilon: float, delta: float, budget: float | None = None
@@ -124,6 +129,7 @@ class Betting(Ours):
 class ScannedBetting(Betting):
     """Betting after a scan of the data, which finds the limits, too."""
 
+    name: ClassVar[str] = "betting, scanned"
     is_told_limits = False
 
     def fit(self, data: Array) -> Self:
@@ -133,9 +139,6 @@ class ScannedBetting(Betting):
 
 
 OURS: dict[str, type[BoundedME | BoundedMEUnitRange | Betting]] = {
-    "betting": Betting,
-    "betting, scanned": ScannedBetting,
-    "BoundedME": BoundedME,
-    "BoundedME, R = 1": BoundedMEUnitRange,
-    "BoundedME, R = 1, columns": BoundedMEByColumns,
+    method.name: method
+    for method in (Betting, ScannedBetting, BoundedME, BoundedMEUnitRange, BoundedMEByColumns)
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sureshot.experiments.compare import MissingPart
+from sureshot.experiments.sets import UnreadableData
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from sureshot._types import Array, Ints
 
 
+NEVER_AGAIN = 255
+# What numpy and h5py raise for files that are something else.
+UNREADABLE = (OSError, ValueError, KeyError, IndexError)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratings:
     """One rating per position. Users and items are numbered from 0 without gaps."""
@@ -26,6 +32,7 @@ class Ratings:
     users: Ints
     items: Ints
     values: npt.NDArray[np.float32]
+    origin: str = ""  # the files they were read from
 
     @property
     def n_users(self) -> int:
@@ -131,6 +138,12 @@ def read_matlab(paths: Iterable[Path]) -> Ratings:
     return numbered(users, items, table[users, items])
 
 
+def read_artists(paths: Iterable[Path]) -> Ratings:
+    """Read Yahoo! Music R1: from 0 to 100, and 255 for "never play again", which is taken as 0."""
+    found = read_triples(paths, None)
+    return replace(found, values=np.where(found.values == NEVER_AGAIN, 0, found.values))
+
+
 def needed(package: str, purpose: str) -> Any:
     """Import an optional package, or say which extra has it."""
     try:
@@ -157,19 +170,15 @@ FORMATS: dict[str, tuple[Format, ...]] = {
     "Yahoo! Music": (
         # R2: songs, in ten files. R1: artists, in one.
         Format("train_*.txt", lambda paths: read_triples(paths, None)),
-        Format(
-            "ydata-ymusic-user-artist-ratings-v1_0.txt", lambda paths: read_triples(paths, None)
-        ),
-        Format("ratings_yahoo_music.mat", read_matlab),
+        Format("ydata-ymusic-user-artist-ratings-v1_0.txt", read_artists),
     ),
+    "Yahoo! Music, a part": (Format("ratings_yahoo_music.mat", read_matlab),),
     "MovieLens 100k": (
         Format("u.data", lambda paths: read_triples(paths, None)),
         Format("ratings_ml100k.npz", read_arrays),
     ),
-    "MovieLens 1M": (
-        Format("ratings.dat", read_double_colons),
-        Format("ratings_ml1m_implicit.npz", read_arrays),
-    ),
+    "MovieLens 1M or 10M": (Format("ratings.dat", read_double_colons),),
+    "MovieLens 1M, pairs": (Format("ratings_ml1m_implicit.npz", read_arrays),),
     "MovieLens": (Format("ratings.csv", lambda paths: read_triples(paths, ",", skip=1)),),
 }
 
@@ -189,4 +198,10 @@ def load(name: str, folder: Path) -> Ratings:
         patterns = ", ".join(form.pattern for form in FORMATS[name])
         raise FileNotFoundError(f"{name}: expected one of {patterns} in {folder}, got none")
     form, paths = found
-    return form.read(paths)
+    files = paths[0].name if len(paths) == 1 else f"{len(paths)} files {form.pattern}"
+    try:
+        read = form.read(paths)
+    except UNREADABLE as error:
+        raise UnreadableData(f"{name}: cannot read {files}: {error}") from error
+    size = f"{len(read.values):,} ratings of {read.n_items:,} items by {read.n_users:,} users"
+    return replace(read, origin=f"{files}: {size}")

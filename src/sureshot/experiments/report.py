@@ -59,18 +59,22 @@ def html(sections: Sequence[Section], scale: str, environment: Row, drawn: dict[
     template = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     ).from_string(source)
-    inlined = {name: inline(text) for name, text in drawn.items()}
+    inlined = {name: inline(name, text) for name, text in drawn.items()}
     return template.render(sections=sections, scale=scale, environment=environment, drawn=inlined)
 
 
-def inline(svg: str) -> str:
-    """Return an SVG file as a part of a page: without what stands before its root, nor metadata.
+def inline(name: str, svg: str) -> str:
+    """Return an SVG file as a part of a page.
+
+    Without what stands before its root, without metadata, described by the caption of the figure, and
+    with ids that no other figure has.
 
     Examples
     --------
-    >>> inline('<?xml version="1.0"?><svg a="b"><metadata>x</metadata><g/></svg>')
-    '<svg role="img" a="b"><g/></svg>'
+    >>> inline("a", '<?xml version="1.0"?><svg><metadata>x</metadata><g id="b"/><use href="#b"/></svg>')
+    '<svg role="img" aria-labelledby="a-caption"><g id="a-b"/><use href="#a-b"/></svg>'
     """
     body = svg[svg.index("<svg") :]
     body = re.sub(r"\s*<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    return body.replace("<svg", '<svg role="img"', 1)
+    body = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", body)
+    return body.replace("<svg", f'<svg role="img" aria-labelledby="{name}-caption"', 1)

@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 NUMBERS_PER_CHUNK = 1 << 24
 
 
+class UnreadableData(RuntimeError):
+    """A file is not what its name says."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DataSet:
     """Rows to search, queries to search them with, and limits of the values in the rows.
 
-    `limits_seconds` is the time that it took to find the limits, 0 if they are known without looking.
+    `limits_seconds` is the time that it took to find the limits, 0 if they are known without looking;
+    `origin` names the files that the rows were made of, if there were any.
     """
 
     data: Array
@@ -34,6 +39,7 @@ class DataSet:
     low: float
     high: float
     limits_seconds: float = 0.0
+    origin: str = ""
 
 
 def of_rows(data: Array, queries: Array) -> DataSet:

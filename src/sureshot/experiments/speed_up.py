@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from sureshot.experiments import drawing, metrics
 from sureshot.experiments.section import Claim, Picture, Section, Table
+from sureshot.experiments.titles import TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sureshot.experiments.rows import Row
 
-# The name for people, colour, and marker of each method.
+# Colour and marker of each method.
 STYLES = {
-    "betting": ("betting", drawing.COLOURS[0], "o"),
-    "betting, scanned": ("betting, scanned", drawing.COLOURS[6], "o"),
-    "BoundedME": ("BoundedME, true range", drawing.COLOURS[1], "s"),
-    "BoundedME, R = 1": ("BoundedME, R = 1", drawing.COLOURS[7], "s"),
-    "BoundedME, R = 1, columns": ("BoundedME, R = 1, by columns", drawing.COLOURS[8], "s"),
-    "GreedyMIPS": ("Greedy-MIPS", drawing.COLOURS[2], "^"),
-    "LSHMIPS": ("LSH-MIPS", drawing.COLOURS[3], "v"),
-    "PCAMIPS": ("PCA-MIPS", drawing.COLOURS[4], "D"),
+    "betting": (drawing.COLOURS[0], "o"),
+    "betting, scanned": (drawing.COLOURS[6], "o"),
+    "BoundedME": (drawing.COLOURS[1], "s"),
+    "BoundedME, R = 1": (drawing.COLOURS[7], "s"),
+    "BoundedME, R = 1, columns": (drawing.COLOURS[8], "s"),
+    "GreedyMIPS": (drawing.COLOURS[2], "^"),
+    "LSHMIPS": (drawing.COLOURS[3], "v"),
+    "PCAMIPS": (drawing.COLOURS[4], "D"),
 }
 # Those whose R may be smaller than that of the rewards.
 UNIT_RANGE = ("BoundedME, R = 1", "BoundedME, R = 1, columns")
@@ -68,12 +69,12 @@ def titles(found: Sequence[Row]) -> dict[str, str]:
     ε that was asked for, and the name says that nothing is promised for that.
     """
     there = {row["method"] for row in found}
-    names = {method: title for method, (title, *_) in STYLES.items() if method in there}
+    names = {method: TITLES[method] for method in STYLES if method in there}
     for row in measured(found):
         if row["method"] in UNIT_RANGE:
             asked = dict(row["knobs"])["epsilon"]
             if any((promised or 0.0) > asked for promised in row["promised_epsilon"]):
-                names[row["method"]] = f"{STYLES[row['method']][0]}: no guarantee"
+                names[row["method"]] = f"{TITLES[row['method']]}: no guarantee"
     return names
 
 
@@ -84,7 +85,7 @@ def picture(name: str, found: Sequence[Row]) -> Any:
     figure, panels = drawing.grid(name, 2, len(ks), 5.2 * len(ks), 7.4, sharey=True)
     for line, (label, measure) in zip(panels, MEASURES.items(), strict=True):
         for axes, k in zip(line, ks, strict=True):
-            for method, (_, colour, marker) in STYLES.items():
+            for method, (colour, marker) in STYLES.items():
                 mine = [row for row in found if (row["k"], row["method"]) == (k, method)]
                 cloud = points(mine, measure)
                 if not cloud:
@@ -125,14 +126,16 @@ def section(
     first = found[0]
     ks = sorted({row["k"] for row in found})
     tops = " and ".join(str(k) for k in ks)
-    speeds = fmean(median(row["exact_seconds"]) for row in measured(found))
+    exact = [median(row["exact_seconds"]) for row in measured(found)]
+    origins = dict.fromkeys(row["origin"] for row in found if row.get("origin"))
     return Section(
         name=name,
         title=title,
         setting=(
             f"{first['rows']:,} rows of {first['coordinates']:,} float32 numbers in row order, "
-            f"{first['queries']} queries, top {tops}. The exact product of numpy, which every speed-up is "
-            f"measured against in turn with the method, took {seconds(speeds)} a query."
+            f"{first['queries']} queries, top {tops}. {''.join(f'From {origin}. ' for origin in origins)}"
+            "The exact product of numpy, which every speed-up is measured against in turn with the "
+            f"method, took {seconds(median(exact)) if exact else 'an unknown time'} a query."
         ),
         claims=[Claim(claim, verdict(found, ks[0]))],
         pictures=[
@@ -172,7 +175,7 @@ def verdict(found: Sequence[Row], k: int) -> tuple[str, ...]:
 def refusals(found: Sequence[Row]) -> list[str]:
     """Return what methods said who refused the data or a setting."""
     said = dict.fromkeys(
-        f"{row['method']} refused: {row['refused']}." for row in found if "refused" in row
+        f"{TITLES[row['method']]} refused: {row['refused']}." for row in found if "refused" in row
     )
     return list(said)
 
@@ -185,8 +188,19 @@ def seconds(value: float) -> str:
     >>> seconds(12.34), seconds(0.9999), seconds(0.0123), seconds(0.0)
     ('12.3 s', '1 s', '12.3 ms', '0 ms')
     """
-    return f"{value:.3g} s" if value >= 0.9995 else f"{1000 * value:.3g} ms"
+    return f"{digits(value, 3)} s" if value >= 0.9995 else f"{digits(1000 * value, 3)} ms"
+
+
+def digits(value: float, count: int) -> str:
+    """Write a number with so many digits that mean something, and never as a power of ten.
+
+    Examples
+    --------
+    >>> digits(1234.5, 2), digits(0.01234, 2), digits(98.76, 3)
+    ('1,200', '0.012', '98.8')
+    """
+    return f"{float(f'{value:.{count}g}'):,.12g}"
 
 
 def _times(speed: float | None) -> str:
-    return "–" if speed is None else f"{speed:.2g}×"
+    return "–" if speed is None else f"{digits(speed, 2)}×"

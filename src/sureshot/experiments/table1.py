@@ -6,14 +6,15 @@ from importlib.util import find_spec
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from sureshot.experiments import compare, metrics, page, synthetic
+from sureshot.experiments import metrics, page, synthetic
 from sureshot.experiments.compare import Case
 from sureshot.experiments.grids import knobs
 from sureshot.experiments.section import Claim, Section, Table
-from sureshot.experiments.speed_up import by_clock, refusals, seconds
+from sureshot.experiments.speed_up import by_clock, digits, refusals, seconds
+from sureshot.experiments.titles import TITLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from sureshot.experiments.compare import Knobs
@@ -73,21 +74,6 @@ PACKAGES = {
     "Hnswlib": ("hnswlib", "hnswlib"),
     "Usearch": ("usearch", "usearch"),
 }
-TITLES = {
-    "GreedyMIPS": "Greedy-MIPS",
-    "LSHMIPS": "LSH-MIPS",
-    "RPTMIPS": "RPT-MIPS",
-    "PCAMIPS": "PCA-MIPS",
-    "SampleMIPS": "Sample-MIPS",
-    "DiamondMSIPS": "Diamond-MSIPS",
-    "KMeansMIPS": "k-means MIPS",
-    "ExactMIPS": "exact product",
-    "FaissFlat": "faiss, flat",
-    "FaissIVF": "faiss, IVF",
-    "FaissHNSW": "faiss, HNSW",
-    "Hnswlib": "hnswlib",
-    "Usearch": "usearch",
-}
 
 
 def cases(scale: str) -> list[Case]:
@@ -108,16 +94,6 @@ def lacking(folder: Path | None) -> dict[str, str]:  # noqa: ARG001
     }
 
 
-def measure(wanted: Sequence[Case], folder: Path | None = None) -> Iterator[Row]:
-    """Yield the row of each case."""
-    return synthetic.measure(wanted, folder)
-
-
-def describe(row: Row) -> str:
-    """Say in a few words what a row found."""
-    return compare.describe(row)
-
-
 def section(found: Sequence[Row]) -> Section:
     """Return the part of the report."""
     by_method = {row["method"]: row for row in found}
@@ -126,7 +102,7 @@ def section(found: Sequence[Row]) -> Section:
         row = by_method.get(method)
         if row is None:
             continue
-        title = TITLES.get(method, method)
+        title = TITLES[method]
         if "refused" in row:
             body.append([title, "refused", "", "", "", "", cost, promise])
             continue
@@ -137,7 +113,7 @@ def section(found: Sequence[Row]) -> Section:
                 seconds(row["preparation_seconds"]),
                 seconds(median(row["seconds"])),
                 page.per_cent(metrics.share(row["rows"], row["coordinates"], row["numbers_read"])),
-                f"{by_clock(row):.2g}×",
+                f"{digits(by_clock(row), 2)}×",
                 f"{fmean(row['precision']):.2f}",
                 cost,
                 promise,
@@ -180,9 +156,8 @@ def _measured(by_method: dict[str, Row]) -> tuple[str, ...]:
         if "refused" not in row:
             searches = row["preparation_seconds"] / median(row["exact_seconds"])
             if searches >= 1:
-                worth.append((searches, TITLES.get(method, method)))
-    said = ", ".join(
-        f"{title} {float(f'{searches:.3g}'):,.9g}" for searches, title in sorted(worth)
+                worth.append((searches, TITLES[method]))
+    said = ", ".join(f"{title} {digits(searches, 3)}" for searches, title in sorted(worth))
+    return (
+        f"Preparation, in exact searches of numpy that take as long: {said or 'all below one'}.",
     )
-    sentence = f"Preparation, in exact searches of numpy that take as long: {said or 'none'}"
-    return (f"{sentence}; all the others below one.",)

@@ -1,12 +1,26 @@
-"""Checks the knobs of the baselines: how much a method may spend."""
+"""Checks single numbers: integers within limits, and shares or counts of rows."""
 
 from __future__ import annotations
 
 import math
+import operator
 from numbers import Integral, Real
 from typing import Any
 
-from sureshot._validate_pulls import whole_number
+import numpy as np
+
+
+def whole_number(value: Any, name: str, least: int) -> int:
+    """Return an integer that is at least so much."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError  # noqa: TRY301 - the same message as for any other non-integer
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {number}")
+    return number
 
 
 def whole_number_within(value: Any, name: str, least: int, most: int, why: str) -> int:
@@ -47,4 +61,4 @@ def share_or_count(value: Any, name: str, total: int) -> int:
     if not 0 < share <= 1:
         raise ValueError(message)
     # Rounded up, but 0.7 of 10 rows are 7, whatever 0.7 * 10 is in binary.
-    return max(1, math.ceil(share * total * (1 - 1e-12)))
+    return math.ceil(share * total * (1 - 1e-12))
