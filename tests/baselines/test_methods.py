@@ -210,7 +210,8 @@ def test_sampling_meets_rows_in_proportion_to_their_scores() -> None:
     data, query = rng.random((90, 30)) * np.geomspace(1, 1000, 30), rng.random(30)
     data[:, :15] *= np.arange(90)[:, None]
     scores = data @ query
-    counts, _ = SampleMIPS(rng=2).fit(data)._counts(query, 200_000)
+    method = SampleMIPS(rng=2).fit(data)
+    counts, _ = method._accounts(query, method._weights(query), 200_000, rng)
     expected = 200_000 * scores / scores.sum()
     assert stats.chisquare(counts, expected).pvalue > FALSE_ALARM
     assert (np.argsort(expected) != np.argsort(data.sum(axis=1))).any()
@@ -242,10 +243,8 @@ def test_diamond_accounts_estimate_the_squares() -> None:
     method, squares = DiamondMSIPS(rng=2).fit(data), (data @ query) ** 2
     # The mean of one term, times these sums, is the square.
     factor = np.abs(query).sum() * (np.abs(data) @ np.abs(query)).sum()
-    runs = []
-    for seed in range(40):
-        method._seed = seed
-        runs.append(method._accounts(query, 5_000)[0] * factor / 5_000)
+    weights, rng = method._weights(query), np.random.default_rng(3)
+    runs = [method._accounts(query, weights, 5_000, rng)[0] * factor / 5_000 for _ in range(40)]
     mean, error = np.mean(runs, axis=0), stats.sem(runs, axis=0)
     assert (np.abs(mean - squares) <= 7 * error).all()
     assert (error < 0.1 * squares.max()).all()

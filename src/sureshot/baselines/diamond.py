@@ -6,18 +6,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate import seed_of
-from sureshot._validate_numbers import share_or_count, whole_number
-from sureshot.baselines.base import Found, Method
-from sureshot.baselines.columns import Columns
-from sureshot.search.problem import largest
+from sureshot.baselines.sampler import Sampler
 
 if TYPE_CHECKING:
-    from sureshot._types import Array, Floats
-    from sureshot.baselines.rows import Rows
+    from sureshot._types import Floats
 
 
-class DiamondMSIPS(Method):
+class DiamondMSIPS(Sampler):
     """The top k by **squared** inner product: a row with a large negative one is among the best.
 
     `scores` are the inner products with their signs, and the rows come by their absolute values,
@@ -53,57 +48,19 @@ class DiamondMSIPS(Method):
     """
 
     name: ClassVar[str] = "diamond"
+    squares: ClassVar[bool] = True
 
-    def __init__(
-        self, *, rng: int | np.random.Generator | None = None, threads: int | None = None
-    ) -> None:
-        super().__init__(threads=threads)
-        self._seed = seed_of(rng)
-
-    def _prepare(self, rows: Rows) -> None:
-        """Add up the absolute values of the columns."""
-        self._columns = Columns(rows, user="DiamondMSIPS")
-
-    def query(
-        self,
-        query: Array,
-        k: int,
-        *,
-        samples: int = 10_000,
-        B: float = 0.1,
-    ) -> Found:
-        """Return the best of the candidates by squared inner product.
-
-        Parameters
-        ----------
-        query, k
-            One query, and how many rows are wanted.
-        samples
-            Triples to draw.
-        B
-            Candidates, as a share of the rows (a float) or their number (an integer). Rows with equal
-            accounts are taken by the smaller index.
-        """
-        rows = self.rows
-        question, k = rows.checked(query, k)
-        samples = whole_number(samples, "samples", 1)
-        budget = share_or_count(B, "B", rows.count)
-        accounts, read = self._accounts(question, samples)
-        return self._best(question, largest(accounts, budget), k, read, squares=True)
-
-    def _accounts(self, query: Floats, samples: int) -> tuple[Floats, int]:
-        """Return the account of each row, and how many numbers were read."""
-        rows = self.rows
+    def _accounts(
+        self, query: Floats, weights: Floats, samples: int, rng: np.random.Generator
+    ) -> tuple[Floats, int]:
+        """Add up the terms of each row."""
+        data = self.rows.data
         sizes, signs = np.abs(query), np.sign(query)
-        weights = sizes * self._columns.totals
-        if not weights.any():
-            return np.zeros(rows.count), rows.width
-        rng = np.random.default_rng(self._seed)
-        columns = rng.choice(rows.width, samples, p=weights / weights.sum())
+        columns = rng.choice(len(query), samples, p=weights)
         drawn, read = self._columns.draw(columns, rng)
-        others = rng.choice(rows.width, samples, p=sizes / sizes.sum())
+        others = rng.choice(len(query), samples, p=sizes / sizes.sum())
         # Sign by sign: the product of the values may be too small for a number.
-        sign = signs[columns] * np.sign(rows.data[drawn, columns]) * signs[others]
-        terms = sign * rows.data[drawn, others]
-        accounts = np.bincount(drawn, weights=terms, minlength=rows.count).astype(np.float64)
-        return accounts, rows.width + read + 2 * samples
+        sign = signs[columns] * np.sign(data[drawn, columns]) * signs[others]
+        terms = sign * data[drawn, others]
+        accounts = np.bincount(drawn, weights=terms, minlength=self.rows.count)
+        return accounts.astype(np.float64), read + 2 * samples

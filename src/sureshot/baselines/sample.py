@@ -6,18 +6,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate import seed_of
-from sureshot._validate_numbers import share_or_count, whole_number
-from sureshot.baselines.base import Found, Method
-from sureshot.baselines.columns import Columns
-from sureshot.search.problem import largest
+from sureshot.baselines.sampler import Sampler
 
 if TYPE_CHECKING:
-    from sureshot._types import Array, Floats
-    from sureshot.baselines.rows import Rows
+    from sureshot._types import Floats
 
 
-class SampleMIPS(Method):
+class SampleMIPS(Sampler):
     """Candidates are the B rows that are met most often when pairs (i, j) are drawn by v_ij q_j.
 
     A coordinate j is drawn in proportion to q_j Σ_i v_ij and then a row in proportion to its value
@@ -49,58 +44,12 @@ class SampleMIPS(Method):
     """
 
     name: ClassVar[str] = "sample"
+    non_negative: ClassVar[bool] = True
 
-    def __init__(
-        self, *, rng: int | np.random.Generator | None = None, threads: int | None = None
-    ) -> None:
-        super().__init__(threads=threads)
-        self._seed = seed_of(rng)
-
-    def _prepare(self, rows: Rows) -> None:
-        """Add up the columns, and refuse negative values."""
-        self._columns = Columns(rows, user="SampleMIPS", non_negative=True)
-
-    def query(
-        self,
-        query: Array,
-        k: int,
-        *,
-        samples: int = 10_000,
-        B: float = 0.1,
-    ) -> Found:
-        """Return the best of the candidates.
-
-        Parameters
-        ----------
-        query, k
-            One query without negative values, and how many rows are wanted.
-        samples
-            Pairs to draw.
-        B
-            Candidates, as a share of the rows (a float) or their number (an integer). Rows that were
-            met equally often, also those never met, are taken by the smaller index.
-        """
-        rows = self.rows
-        question, k = rows.checked(query, k)
-        if (question < 0).any():
-            coordinate = int(np.argmax(question < 0))
-            message = (
-                f"SampleMIPS needs a query without negative values, got {question[coordinate]:g} at "
-                f"coordinate {coordinate}"
-            )
-            raise ValueError(message)
-        samples = whole_number(samples, "samples", 1)
-        budget = share_or_count(B, "B", rows.count)
-        counts, read = self._counts(question, samples)
-        return self._best(question, largest(counts, budget), k, read)
-
-    def _counts(self, query: Floats, samples: int) -> tuple[Floats, int]:
-        """Return how often each row is met, and how many numbers were read."""
-        rows = self.rows
-        weights = query * self._columns.totals
-        if not weights.any():
-            return np.zeros(rows.count), rows.width
-        rng = np.random.default_rng(self._seed)
-        columns = rng.choice(rows.width, samples, p=weights / weights.sum())
+    def _accounts(
+        self, query: Floats, weights: Floats, samples: int, rng: np.random.Generator
+    ) -> tuple[Floats, int]:
+        """Count how often each row is met."""
+        columns = rng.choice(len(query), samples, p=weights)
         drawn, read = self._columns.draw(columns, rng)
-        return np.bincount(drawn, minlength=rows.count).astype(np.float64), rows.width + read
+        return np.bincount(drawn, minlength=self.rows.count).astype(np.float64), read
