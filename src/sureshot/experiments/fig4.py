@@ -161,6 +161,18 @@ def _gradients(
     return sets.of_rows(made_of.gradients(slice(None)), queries)
 
 
+def title(name: str) -> str:
+    """Return the name of a data set for people.
+
+    Examples
+    --------
+    >>> title("Netflix scores"), title("digits gradients")
+    ('Netflix as scores', 'digits gradients')
+    """
+    of, _, kind = name.rpartition(" ")
+    return f"{of} as {kind}" if of in ratings.FORMATS else name
+
+
 def section(found: Sequence[Row]) -> Section:
     """Return the part of the report: one figure and one table for each data set that is there."""
     parts = []
@@ -170,7 +182,8 @@ def section(found: Sequence[Row]) -> Section:
             short = "fig4-" + "-".join(
                 "".join(c if c.isalnum() else " " for c in name.lower()).split()
             )
-            parts.append((name, speed_up.section(short, name, mine, CLAIM, NOTES)))
+            said = title(name)
+            parts.append((said, speed_up.section(short, said, mine, CLAIM, NOTES)))
     return Section(
         name="fig4",
         title="Figure 4: real data",
