@@ -82,7 +82,7 @@ def picture(name: str, found: Sequence[Row]) -> Any:
     """Draw every row, and for each method the frontier; a column for each k."""
     ks = sorted({row["k"] for row in found})
     names = titles(found)
-    figure, panels = drawing.grid(name, 2, len(ks), 5.2 * len(ks), 7.4, sharey=True)
+    figure, panels = drawing.grid(name, 2, len(ks), max(7.0, 5.2 * len(ks)), 7.4, sharey=True)
     for line, (label, measure) in zip(panels, MEASURES.items(), strict=True):
         for axes, k in zip(line, ks, strict=True):
             for method, (colour, marker) in STYLES.items():
@@ -102,7 +102,9 @@ def picture(name: str, found: Sequence[Row]) -> Any:
             axes.title.set_fontsize(10)
         line[0].set_ylabel("precision")
     handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=2 * len(ks), frameon=False, fontsize=9
+    )
     return figure
 
 
