@@ -22,7 +22,7 @@ pytest: .venv/tested
 
 install: .venv/installed
 
-# The paper's figures and its table, into results/reproduce-small: a few minutes. At the paper's sizes, with
+# The paper's figures and its table, into results/reproduce-small: about a minute. At the paper's sizes, with
 # real data, which takes hours and 12 GB of memory, into results/reproduce-paper:
 #   make reproduce REPRODUCE="--scale paper --data FOLDER"
 reproduce: .venv/reproducing
