@@ -192,7 +192,7 @@ def demo(rows: int, columns: int, seed: int, as_json: bool) -> None:
     default="small",
     show_default=True,
     help="small: smaller data and fewer settings, about a minute for everything. paper: the paper's "
-    "sizes, 10,000 rows of 100,000 numbers, which are 4 GB; takes hours.",
+    "sizes, 10,000 rows of 100,000 numbers, which are 4 GB; takes an hour or two.",
 )
 @click.option(
     "--data",
