@@ -26,6 +26,7 @@ def test_doctor(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["instruction_set"] == found["instruction_sets"][0]
     assert set(found["extras"]["cli"]) == {"click", "rich"}
     assert None not in found["extras"]["cli"].values()
+    assert set(found["extras"]["reproduce"]) == {"implicit", "h5py"}
     shown = invoke("doctor").output
     assert found["platform"] in shown
     assert found["instruction_set"] in shown

@@ -44,6 +44,8 @@ def _extras() -> dict[str, dict[str, str | None]]:
     for requirement in metadata.requires("sureshot") or ():
         if found := EXTRA_REQUIREMENT.match(requirement):
             package, extra = found.groups()
+            if package == "sureshot":
+                continue  # an extra that includes others: those are listed
             extras.setdefault(extra, {})[package] = _installed_version(package)
     return extras
 
