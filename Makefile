@@ -23,7 +23,7 @@ pytest: .venv/tested
 install: .venv/installed
 
 # The paper's figures and its table, into results/reproduce-small: about a minute. At the paper's sizes, with
-# real data, which takes an hour and a half and 12 GB of memory, into results/reproduce-paper:
+# real data, which takes an hour and a half and 9 GB of memory, into results/reproduce-paper:
 #   make reproduce REPRODUCE="--scale paper --data FOLDER"
 reproduce: .venv/reproducing
 	$(BIN)/sureshot reproduce all $(REPRODUCE)

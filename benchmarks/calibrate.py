@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks import rows
+from benchmarks import machine
 from benchmarks.table import markdown
 from sureshot import _native
 from sureshot._elements import for_kernels
@@ -158,7 +158,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.calibrate", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--coordinates", type=int, default=100_000)
-    parser.add_argument("--threads", type=int, default=rows.available_threads())
+    parser.add_argument("--threads", type=int, default=machine.available_threads())
     options = parser.parse_args()
     calibration = Calibration(options.rows, options.coordinates, options.threads)
     line = calibration.scattered_line()

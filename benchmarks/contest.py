@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sureshot
-from benchmarks import bandwidth, clock, rows, workloads
+from benchmarks import bandwidth, clock, machine, workloads
 from benchmarks.measure import count_right, prepare_workload
 from benchmarks.rivals import RIVALS
 from benchmarks.speed_cases import BATCH, queries_made
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from benchmarks.clock import Times
     from benchmarks.measure import Prepared
     from benchmarks.speed_cases import Case
+    from sureshot.experiments import rows
 
     Contestants = dict[str, Callable[[int], Any]]
 
@@ -140,7 +141,7 @@ def ratios(seconds: dict[str, float]) -> dict[str, float]:
 
 def _memory(call: Callable[[int], Any]) -> int | None:
     """Return the largest growth of the memory; not while timing, since looking at it costs time."""
-    memory, grown = rows.PeakMemory(), []
+    memory, grown = machine.PeakMemory(), []
     for position in range(MEMORY_QUERIES):
         memory.start()
         call(position)

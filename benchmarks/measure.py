@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 import sureshot
-from benchmarks import rows, successive_elimination, workloads
+from benchmarks import machine, successive_elimination, workloads
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.workloads import Workload
+    from sureshot.experiments import rows
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -147,7 +148,7 @@ def run_once(prepared: Prepared, case: Case, position: int) -> Trial:
             delta=case.delta,
             radius=ELIMINATIONS[case.method],
             block=case.block,
-            threads=rows.available_threads(),
+            threads=machine.available_threads(),
             rng=np.random.default_rng(seed),
         )
         share = found.numbers_read / workload.data.size
@@ -171,7 +172,7 @@ def run_once(prepared: Prepared, case: Case, position: int) -> Trial:
 
 def measure(prepared: Prepared, case: Case) -> rows.Row:
     """Search with all queries of a case and return its row."""
-    workload, memory = prepared.workload, rows.PeakMemory()
+    workload, memory = prepared.workload, machine.PeakMemory()
     trials, seconds, exact_seconds, growths = [], [], [], []
     right = 0
     for position in range(case.queries):

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sureshot
-from benchmarks import rows, workloads
+from benchmarks import machine, workloads
+from sureshot.experiments import rows
 from sureshot.search import betting, policy, run
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def measure(made: Workload, order: str) -> list[dict[str, Any]]:
                 "median_exact_scores": float(np.median([r.work.exact_scores for r in results])),
                 "precision": float(np.mean(right)),
             }
-            found.append(row | rows.environment())
+            found.append(row | machine.environment())
             print(f"{made.name} {order} {kind} {variant}", file=sys.stderr)
     return found
 

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import sureshot
-from benchmarks import bandwidth, command, contest, document, rows, speed_cases
+from benchmarks import bandwidth, command, contest, machine, speed_cases
 from benchmarks.speed_table import DOCS, milliseconds
-from benchmarks.table import markdown, per_cent
+from benchmarks.table import markdown
+from sureshot.experiments import page
+from sureshot.experiments.page import per_cent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -152,7 +154,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("-N", type=int, help="coordinates; 100,000 by default")
     parser.add_argument("-k", type=int, default=speed_cases.K)
     parser.add_argument("--queries", type=int, default=10)
-    parser.add_argument("--threads", type=int, default=rows.available_threads())
+    parser.add_argument("--threads", type=int, default=machine.available_threads())
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", action="store_true", help="add to docs/benchmarks.md")
     command.add_file_options(parser, speed_cases.WORKLOADS)
@@ -185,9 +187,9 @@ def main() -> None:
     lines = [title(arena, case), "", *profile(arena, case)]
     print(*lines, sep="\n")
     if settings.write:
-        page = DOCS / "benchmarks.md"
+        path = DOCS / "benchmarks.md"
         name = f"profile {case.order}"
-        page.write_text(document.insert(page.read_text("utf-8"), name, lines), "utf-8")
+        path.write_text(page.insert(path.read_text("utf-8"), name, lines), "utf-8")
 
 
 def title(arena: Arena, case: speed_cases.Case) -> str:

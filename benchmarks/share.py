@@ -12,9 +12,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import command, rows, workloads
+from benchmarks import command, machine, workloads
 from benchmarks.command import tell
 from benchmarks.measure import ELIMINATIONS, Case, measure, prepare
+from sureshot.experiments import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +92,7 @@ def run_workload(name: str, settings: argparse.Namespace, environment: rows.Row)
     if command.lacks_file(name, settings):
         return
     wanted = list(cases(name, settings))
-    todo = rows.missing(wanted, settings.out)
+    todo = rows.missing(wanted, rows.read(settings.out))
     if len(todo) < len(wanted):
         tell(f"{name}: {len(wanted) - len(todo)} of {len(wanted)} rows are there already")
     for order in ("row", "coordinate"):
@@ -140,7 +141,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 def main() -> None:
     """Measure the wanted workloads one after the other."""
     settings = parse()
-    environment = rows.environment()
+    environment = machine.environment()
     for name in settings.workloads:
         run_workload(name, settings, environment)
 

@@ -16,14 +16,15 @@ import itertools
 import time
 from pathlib import Path
 
-from benchmarks import command, contest, rivals, rows, speed_table, targets
+from benchmarks import command, contest, machine, rivals, speed_table, targets
 from benchmarks.command import tell
 from benchmarks.speed_cases import SIZES, WORKLOADS, Case, cases
+from sureshot.experiments import rows
 
 
 def run(settings: argparse.Namespace) -> list[rows.Row]:
     """Measure all that is missing, one matrix in memory at a time; return all rows of the run."""
-    environment = {**rows.environment(), **rivals.versions()}
+    environment = {**machine.environment(), **rivals.versions()}
     names = [name for name in settings.workloads if not command.lacks_file(name, settings)]
     wanted = cases(
         names,
@@ -33,7 +34,7 @@ def run(settings: argparse.Namespace) -> list[rows.Row]:
         settings.threads,
         environment["library_digest"],
     )
-    todo = rows.missing(wanted, settings.out)
+    todo = rows.missing(wanted, rows.read(settings.out))
     if len(todo) < len(wanted):
         tell(f"{len(wanted) - len(todo)} of {len(wanted)} rows are there already")
     done = 0
@@ -92,7 +93,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         parser.error("--check: the targets are for the full size, leave out --small")
     for option, default in (
         ("queries", SIZES[settings.size].queries),
-        ("threads", rows.available_threads()),
+        ("threads", machine.available_threads()),
     ):
         if getattr(settings, option) is None:
             setattr(settings, option, default)

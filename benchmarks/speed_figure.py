@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchmarks.rows import Row
+    from sureshot.experiments.rows import Row
 
 BOUNDS = {
     "scan": ("scan made beforehand", "#0072B2"),

@@ -12,15 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import document, rows, speed_cases, speed_figure, targets
+from benchmarks import speed_cases, speed_figure, targets
 from benchmarks.contest import OURS, SINGLE
 from benchmarks.rivals import RIVALS
-from benchmarks.table import markdown, per_cent
+from benchmarks.table import markdown
+from sureshot.experiments import page, rows
+from sureshot.experiments.page import per_cent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from benchmarks.rows import Row
+    from sureshot.experiments.rows import Row
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -201,11 +203,11 @@ TABLES: dict[str, Callable[[list[Row]], list[str]]] = {
 
 def write(found: list[Row], docs: Path = DOCS) -> None:
     """Put the tables into docs/benchmarks.md, and the rows and the figure beside it."""
-    page = docs / "benchmarks.md"
-    text = page.read_text(encoding="utf-8")
+    path = docs / "benchmarks.md"
+    text = path.read_text(encoding="utf-8")
     for name, table in TABLES.items():
-        text = document.insert(text, name, table(found))
-    page.write_text(text, encoding="utf-8")
+        text = page.insert(text, name, table(found))
+    path.write_text(text, encoding="utf-8")
     lines = "".join(json.dumps(row) + "\n" for row in found)
     (docs / "results" / f"speed-{found[-1]['size']}.jsonl").write_text(lines, encoding="utf-8")
     growth = {across: growing(found, across) for across in ("n", "N")}

@@ -6,12 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import rows
+from sureshot.experiments import page, rows
+from sureshot.experiments.page import per_cent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from benchmarks.rows import Row
+    from sureshot.experiments.rows import Row
 
 # Method and bounds of each column, and its title.
 COLUMNS = {
@@ -35,18 +36,6 @@ VALUES: dict[str, Callable[[Row], str]] = {
 }
 
 
-def per_cent(share: float) -> str:
-    """Return a share in per cent with three digits.
-
-    Examples
-    --------
-    >>> per_cent(0.00234567), per_cent(0.5), per_cent(1.0)
-    ('0.235 %', '50.0 %', '100 %')
-    """
-    digits = 0 if share >= 0.9995 else 1 if share >= 0.0995 else 2 if share >= 0.00995 else 3
-    return f"{100 * share:.{digits}f} %"
-
-
 def lines(found: Iterable[Row], value: Callable[[Row], str]) -> list[str]:
     """Return the lines of the table; of several rows of one case the last one counts."""
     table: dict[tuple[str, ...], dict[tuple[str, str], str]] = {}
@@ -66,14 +55,14 @@ def lines(found: Iterable[Row], value: Callable[[Row], str]) -> list[str]:
 
 
 def markdown(titles: list[str], body: Iterable[list[str]]) -> list[str]:
-    """Return the lines of a table in Markdown.
+    """Return the lines of a table in Markdown, all columns of it aligned to the left.
 
     Examples
     --------
     >>> markdown(["a", "b"], [["1", "2"]])
     ['| a | b |', '| --- | --- |', '| 1 | 2 |']
     """
-    return ["| " + " | ".join(line) + " |" for line in (titles, ["---"] * len(titles), *body)]
+    return page.table(titles, body, words=len(titles) - 1)
 
 
 def _spread_over_blocks(table: dict[tuple[str, ...], dict[tuple[str, str], str]]) -> None:

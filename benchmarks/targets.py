@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from benchmarks.rows import Row
+    from sureshot.experiments.rows import Row
 
 # At most this many bytes beside the data, in every row.
 MEMORY = 64 << 20

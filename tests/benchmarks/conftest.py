@@ -8,7 +8,7 @@ import pytest
 from benchmarks import contest, rivals, speed_cases
 
 if TYPE_CHECKING:
-    from benchmarks.rows import Row
+    from sureshot.experiments.rows import Row
 
 
 def a_case(**changes: Any) -> speed_cases.Case:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchmarks import contest, rivals, rows, speed, speed_cases, workloads
+from benchmarks import contest, rivals, speed, speed_cases, workloads
+from sureshot.experiments import rows
 from tests.benchmarks.conftest import a_case
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ def test_what_is_there_is_not_measured_again(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     done, other = a_case(), a_case(bounds="limits")
     rows.append(path, {**asdict(done), "n": 1})
-    assert rows.missing([done, other], path) == [other]
+    assert rows.missing([done, other], rows.read(path)) == [other]
     # Another state of the library, or a row that lacks a field, is another case.
-    assert rows.missing([replace(done, library_digest="later")], path) != []
+    assert rows.missing([replace(done, library_digest="later")], rows.read(path)) != []
     rows.append(path, {"workload": "low-rank"})
-    assert rows.missing([other], path) == [other]
+    assert rows.missing([other], rows.read(path)) == [other]
 
 
 def small_case(**changes: object) -> speed_cases.Case:

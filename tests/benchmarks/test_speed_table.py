@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks import document, speed_table
+from benchmarks import speed_table
+from sureshot.experiments import page
 from tests.benchmarks.conftest import a_row
 
 if TYPE_CHECKING:
@@ -64,4 +65,4 @@ def test_rows_fill_the_page(tmp_path: Path) -> None:
 
 def test_a_page_without_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="begin k"):
-        document.insert("<!-- end k -->", "k", [])
+        page.insert("<!-- end k -->", "k", [])

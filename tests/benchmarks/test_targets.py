@@ -9,7 +9,7 @@ from benchmarks import speed_cases, targets
 from tests.benchmarks.conftest import a_row
 
 if TYPE_CHECKING:
-    from benchmarks.rows import Row
+    from sureshot.experiments.rows import Row
 
 FIRST = "low-rank, float32, row-major, bounds: scan"
 

@@ -145,7 +145,7 @@ class KMeansMIPS(Method):
         affordable = min(4 * NUMBERS_AT_ONCE // (rows.width + 1), rows.count // 4)
         size = max(self.clusters, min(SAMPLE, affordable))
         sample = np.sort(rng.permutation(rows.count)[:size])
-        # In float64: scikit-learn turns float32 into it piece by piece, and spends minutes on that.
+        # In float64: scikit-learn turns float32 into it in small pieces, which takes far longer.
         lifted = np.empty((len(sample), rows.width + 1))
         lifted[:, :-1] = rows.data[sample]
         lifted[:, -1] = sphere.heights[sample]

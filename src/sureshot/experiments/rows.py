@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 import time
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -73,9 +73,8 @@ def missing(wanted: Sequence[Case], there: Iterable[Row]) -> list[Case]:
     >>> missing([Coin("head"), Coin("tail")], [{"side": "head", "pulls": 3}])
     [Coin(side='tail')]
     """
-    found = list(there)
-    keys = {_key(row, list(asdict(case))) for case in wanted[:1] for row in found}
-    return [case for case in wanted if _key(asdict(case), list(asdict(case))) not in keys]
+    found = _by_case(wanted, there)
+    return [case for case in wanted if _key(asdict(case)) not in found]
 
 
 def belonging(wanted: Sequence[Case], there: Iterable[Row]) -> list[Row]:
@@ -90,16 +89,23 @@ def belonging(wanted: Sequence[Case], there: Iterable[Row]) -> list[Row]:
     >>> belonging([Coin("head"), Coin("tail")], [{"side": "edge"}, {"side": "head", "pulls": 3}])
     [{'side': 'head', 'pulls': 3}]
     """
-    if not wanted:
-        return []
-    names = list(asdict(wanted[0]))
-    by_key = {_key(row, names): row for row in there}
-    keys = [_key(asdict(case), names) for case in wanted]
-    return [by_key[key] for key in keys if key in by_key]
+    found = _by_case(wanted, there)
+    keys = [_key(asdict(case)) for case in wanted]
+    return [found[key] for key in keys if key in found]
 
 
-def _key(row: Row, names: list[str]) -> str:
-    return json.dumps([row.get(name) for name in names])
+def _by_case(wanted: Sequence[Case], there: Iterable[Row]) -> dict[str, Row]:
+    """Return the newest row for each case; a row that lacks a field of the cases belongs to none."""
+    names = [field.name for field in fields(wanted[0])] if wanted else []
+    return {
+        _key({name: row[name] for name in names}): row
+        for row in there
+        if all(name in row for name in names)
+    }
+
+
+def _key(case: Row) -> str:
+    return json.dumps(list(case.values()))
 
 
 def environment() -> Row:
