@@ -41,7 +41,7 @@ constexpr std::int64_t lanes = 8;
 struct Totals {
     double* high;
     double* low;
-    double* largest;  // the largest |sum - centre| / weight over the blocks; NaN where one was NaN
+    double* largest;  // the largest |sum - centre| / weight over the blocks, if high is finite
     double* squares;  // the sum of the squared data values
 };
 

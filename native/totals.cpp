@@ -38,7 +38,8 @@ struct Account {
         }
     }
 
-    // Keeps the largest distance from the centre. A maximum would lose a NaN.
+    // Keeps the largest distance from the centre. A distance that is no number may be forgotten again;
+    // the sum is none then, which tells.
     void compare(const double* __restrict sums, std::int64_t count, double centre, double weight) {
         for (std::int64_t at = 0; at < count; ++at) {
             const double distance = std::fabs(sums[at] - centre) / weight;
