@@ -102,7 +102,8 @@ class Calibration:
             np.full(n_arms, 1e3),
             None,
             centres=0.0,
-            absolute_centres=0.0,
+            magnitude=0.0,
+            rounding=1e-11,
             weights=float(self.n_blocks),
             floor=0.0,
             estimated=False,
@@ -113,7 +114,7 @@ class Calibration:
         order.draw(stops[-1])
         zeros, start = np.zeros(self.n_blocks), 0
         for stop in stops:
-            ledger.record(order, zeros, self.weight, start, stop, 1.0, stakes=True)
+            ledger.record(order, zeros, start, stop, 1.0, stakes=True)
             ledger.read(
                 self.team,
                 self.values,

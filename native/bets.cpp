@@ -52,7 +52,7 @@ struct Raw {  // bets before they are made short
 
 struct Now {  // of a step, prepared once for all arms
     double centre, inverse_weight, inverse_left, guess, stakes, count, inverse_count, inverse_rest;
-    double base, floor, unit, inverse_unit;
+    double rest, floor;
 };
 
 // The bet of one arm on one step, for the rewards times `sign`.
@@ -63,7 +63,7 @@ inline __attribute__((always_inline)) void place(const Now& now, const Tile& til
     const double second = tile.sum_squares[at] * now.inverse_count;
     const double scatter = larger(second - mean * mean, 0.0) * now.count + softening * second;
     const double variance = scatter * now.inverse_rest + tiny;
-    const double known = sign * (now.base + tile.drawn[at]);
+    const double known = sign * (now.rest + (tile.high[at] + tile.low[at]));
     const double needed = (now.guess * tile.inverse_scale[at] - known) * now.inverse_left;
     const double distance = larger(needed - mean, 0.0);
     double stake = distance / (variance + distance * distance);
@@ -84,9 +84,10 @@ inline __attribute__((always_inline)) void place(const Now& now, const Tile& til
         payoff = payoff - (square * now.inverse_weight - unseen) * half_inverse;
         cap = bet ? 0.5 * rho + unseen * half_inverse : root;
     }
-    raw.gap[at] = (needed - payoff) * now.inverse_unit;
-    raw.stake[at] = stake * now.unit;
-    raw.room[at] = (cap - needed) * now.inverse_unit;
+    const double inverse_unit = 1.0 / tile.unit[at];
+    raw.gap[at] = (needed - payoff) * inverse_unit;
+    raw.stake[at] = stake * tile.unit[at];
+    raw.room[at] = (cap - needed) * inverse_unit;
 }
 
 // One type at a time: loops that mix them do not become vectors.
@@ -113,10 +114,8 @@ void place_steps(const Step* steps, const Terms& terms, const double* const* sum
                       before,
                       1.0 / (before > 1.0 ? before : 1.0),
                       1.0 / (before > 2.0 ? before - 1.0 : 1.0),
-                      terms.base,
-                      terms.floor,
-                      terms.unit,
-                      1.0 / terms.unit};
+                      step.rest,
+                      terms.floor};
         const double* row = sums[s];
         const double* square_row = norms ? squares[s] : sums[s];
         Raw raw, other;
@@ -131,7 +130,6 @@ void place_steps(const Step* steps, const Terms& terms, const double* const* sum
             tile.worst[at] = extent <= tile.worst[at] ? tile.worst[at] : extent;  // keeps a NaN
             tile.sum[at] += y;
             tile.sum_squares[at] += y * y;
-            tile.drawn[at] += reward - now.centre;
             tile.seen[at] += square;
             const double high = tile.high[at] + reward;  // Knuth's exact addition
             const double part = high - tile.high[at];
@@ -258,12 +256,13 @@ void keep_bets(const Placed& placed, Group* const* groups, std::int64_t arms, st
     }
 }
 
-void estimate(const Tile& tile, const Terms& terms, double left, double* sums, double* errors) noexcept {
+void estimate(const Tile& tile, const Terms& terms, double left, double rest, double* sums,
+              double* errors) noexcept {
     const double inverse_count = 1.0 / (tile.steps > 0 ? static_cast<double>(tile.steps) : 1.0);
     for (std::int64_t at = 0; at < Tile::arms; ++at) {
         const double mean = tile.sum[at] * inverse_count;
         const double variance = larger(tile.sum_squares[at] * inverse_count - mean * mean, 0.0);
-        const double sum = terms.base + tile.drawn[at] + mean * left;
+        const double sum = rest + (tile.high[at] + tile.low[at]) + mean * left;
         sums[at] = terms.both_signs ? __builtin_fabs(sum) : sum;
         errors[at] = left * __builtin_sqrt(variance * inverse_count);
     }

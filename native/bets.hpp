@@ -32,6 +32,7 @@ struct Step {
     double centre;
     double weight;
     double left;    // weight not yet drawn before the step
+    double rest;    // the centres of the blocks not yet drawn, added up
     double guess;   // of the final threshold, a score, made before the step; 0 if there was none
     double stakes;  // 1, or 0 where no stake is allowed
 };
@@ -43,19 +44,17 @@ struct Tile {
     std::int64_t steps;        // read before, the same for all
     double sum[arms];          // of y
     double sum_squares[arms];  // of y^2
-    double drawn[arms];        // of block sums less centres
     double high[arms];         // high + low: of block sums, in twice the precision of double
     double low[arms];
     double seen[arms];         // of squared data values
     double inverse_scale[arms];
+    double unit[arms];         // of y in what is kept: a power of two that keeps short numbers in their range
     double limit[arms];        // of y for range bets, of |row|^2 for norm bets
     double worst[arms];        // the largest |y|, or y if only that is limited; NaN if one was
 };
 
 struct Terms {
-    double base;       // known of every arm before the first step
     double floor;      // stakes are at least this over the standard deviation
-    double unit;       // of y in what is kept: a power of two that keeps short numbers in their range
     bool norms;        // norm bets, else range bets
     bool two_sided;    // whether |y| is limited, or only y
     bool both_signs;   // bets on the negated rewards as well
@@ -74,7 +73,7 @@ struct Wealth {
     int below = 0;
 };
 
-// One arm in a replay: d = offset * inverse_scale - inverse_left * guard for each step.
+// One arm in a replay, in its own unit: d = offset * inverse_scale - inverse_left * guard for each step.
 struct Replay {
     const float* offset;        // (theta - guess) / left, rounded down
     const float* inverse_left;  // rounded up

@@ -220,12 +220,15 @@ NB_MODULE(_native, m) {
             [](Order* self, const Reals& weight, std::uint64_t seed) {
                 new (self) Order(weight.data(), static_cast<std::int64_t>(weight.shape(0)), seed);
             },
-            "weight"_a.noconvert(), "seed"_a, nb::keep_alive<1, 2>())
+            "weight"_a.noconvert(), "seed"_a)
         .def_prop_ro("length", &Order::length, "Blocks that can be drawn: those of positive weight.")
         .def("draw", &Order::draw, "front"_a, "Draw on until `front` blocks are drawn in all.")
         .def_prop_ro(
             "blocks", [](const Order& order) { return array_of(order.blocks()); },
             nb::rv_policy::move, "The blocks drawn so far, in drawn order.")
+        .def_prop_ro(
+            "weights", [](const Order& order) { return array_of(order.weights()); },
+            nb::rv_policy::move, "The weight of every block, rounded up to a whole number of tickets.")
         .def_prop_ro(
             "left", [](const Order& order) { return array_of(order.left()); },
             nb::rv_policy::move, "The weight not yet drawn before each step, and after the last.")
@@ -250,24 +253,25 @@ NB_MODULE(_native, m) {
         .def(
             "__init__",
             [](Ledger* self, const Reals& scale, const Reals& limit,
-               const std::optional<Reals>& square_limit, double centres, double absolute_centres,
-               double weights, double floor, bool estimated, bool two_sided, bool both_signs) {
+               const std::optional<Reals>& square_limit, double centres, double magnitude,
+               double weights, double rounding, double floor, bool estimated, bool two_sided,
+               bool both_signs) {
                 new (self) Ledger({static_cast<std::int64_t>(scale.shape(0)), scale.data(),
                                    limit.data(), square_limit ? square_limit->data() : nullptr,
-                                   centres, absolute_centres, weights, floor, estimated, two_sided,
+                                   centres, magnitude, weights, rounding, floor, estimated, two_sided,
                                    both_signs});
             },
             "scale"_a.noconvert(), "limit"_a.noconvert(), "square_limit"_a.noconvert().none(),
-            nb::kw_only(), "centres"_a, "absolute_centres"_a, "weights"_a, "floor"_a, "estimated"_a,
-            "two_sided"_a, "both_signs"_a)
+            nb::kw_only(), "centres"_a, "magnitude"_a, "weights"_a, "rounding"_a, "floor"_a,
+            "estimated"_a, "two_sided"_a, "both_signs"_a)
         .def(
             "record",
-            [](Ledger& ledger, const Order& order, const Reals& centre, const Reals& weight,
-               std::int64_t start, std::int64_t stop, double guess, bool stakes) {
-                ledger.record(order, centre.data(), weight.data(), start, stop, guess, stakes);
+            [](Ledger& ledger, const Order& order, const Reals& centre, std::int64_t start,
+               std::int64_t stop, double guess, bool stakes) {
+                ledger.record(order, centre.data(), start, stop, guess, stakes);
             },
-            "order"_a, "centre"_a.noconvert(), "weight"_a.noconvert(), "start"_a, "stop"_a, "guess"_a,
-            "stakes"_a, "Fix what the steps [start, stop) are before they are read.")
+            "order"_a, "centre"_a.noconvert(), "start"_a, "stop"_a, "guess"_a, "stakes"_a,
+            "Fix what the steps [start, stop) are before they are read.")
         .def(
             "read",
             [](Ledger& ledger, Team& team, const Data& data, Element element, Metric metric,

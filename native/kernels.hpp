@@ -57,8 +57,8 @@ using KeepBets = void(const Placed& placed, Group* const* groups, std::int64_t a
                       std::int64_t signs, std::int64_t slot, std::int64_t count) noexcept;
 
 // Estimates the sums of the rewards of a tile's arms and the standard errors of that, from what they
-// have read when `left` is the weight not yet drawn.
-using Estimate = void(const Tile& tile, const Terms& terms, double left, double* sums,
+// have read when `left` is the weight not yet drawn, and `rest` the centres of those blocks.
+using Estimate = void(const Tile& tile, const Terms& terms, double left, double rest, double* sums,
                       double* errors) noexcept;
 
 // Replays the bets in the next groups of a chain, to which `replay` belongs, with the wealth of those

@@ -20,12 +20,10 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 // Stakes start at this step: FIRST_STAKE of theory/wealth.py.
 constexpr std::int64_t first_stake = 4;
 
-// Thresholds are lowered by this share of the largest possible score before an arm is tested: more than
-// the absolute rounding error of everything that is compared with them.
-constexpr double rounding = 1e-11;
-
-// More than the relative error of a few operations with floats.
+// More than the relative error of a few operations with floats, and more than the absolute error of those
+// that come to less than a float can be.
 constexpr double float_rounding = 0x1p-21;
+constexpr double smallest_guard = 0x1p-120;
 
 // An arm is judged again when its wealth is foretold to have this share of the logarithm that it needs.
 constexpr double eagerness = 0.85;
@@ -39,6 +37,9 @@ constexpr std::int64_t telling_steps = 48;
 constexpr std::int64_t arms_by_row = 4 * Tile::arms, steps_by_row = 256;
 constexpr std::int64_t lines_between = 256;  // asked for before bets are placed
 constexpr std::int64_t arms_by_column = 1024, sums_by_column = 32 * arms_by_column;
+
+// Tiles of arms that are looked at for a unit.
+constexpr std::int64_t looks = 4;
 
 std::int64_t groups_of(std::int64_t steps) { return (steps + steps_per_group - 1) / steps_per_group; }
 
@@ -115,21 +116,21 @@ Ledger::Ledger(const Field& field)
       low(status.size(), 0.0),
       n_arms_(field.n_arms),
       signs_(field.both_signs ? 2 : 1),
-      terms_{field.centres, field.floor, 1.0, field.square_limit != nullptr, field.two_sided,
-             field.both_signs},
-      absolute_centres_(field.absolute_centres),
+      terms_{field.floor, field.square_limit != nullptr, field.two_sided, field.both_signs},
+      magnitude_(field.magnitude),
       weights_(field.weights),
+      rounding_(field.rounding),
       estimated_(field.estimated),
-      scale_unit_(power_of_two_near(1.0 / field.scale[0])),
+      unit_of_scale_(status.size()),
       scale_(field.scale, field.scale + field.n_arms),
       inverse_scale_(status.size()),
       sum_(status.size(), 0.0),
       sum_squares_(status.size(), 0.0),
-      drawn_(status.size(), 0.0),
       seen_(status.size(), 0.0),
       judged_(status.size(), 0),
       wealth_(status.size(), 0.0),
       left_{field.weights},
+      rest_{field.centres},
       first_(status.size() * static_cast<std::size_t>(signs_), 0),
       last_(first_.size(), 0),
       pasts_(first_.size()) {
@@ -137,16 +138,23 @@ Ledger::Ledger(const Field& field)
     limit_.assign(limits, limits + n_arms_);
     std::transform(scale_.begin(), scale_.end(), inverse_scale_.begin(),
                    [](double scale) { return 1.0 / scale; });
+    std::transform(inverse_scale_.begin(), inverse_scale_.end(), unit_of_scale_.begin(), power_of_two_near);
 }
 
-void Ledger::record(const Order& order, const double* centre, const double* weight,
-                    std::int64_t start, std::int64_t stop, double guess, bool stakes) {
+void Ledger::record(const Order& order, const double* centre, std::int64_t start, std::int64_t stop,
+                    double guess, bool stakes) {
     const bool guessed = guess > -infinite;
+    if (guessed) largest_guess_ = std::max(largest_guess_, std::fabs(guess));
     for (std::int64_t s = start; s < stop; ++s) {
         const auto block = order.blocks()[static_cast<std::size_t>(s)];
         const bool bets = stakes && guessed && s >= first_stake;
-        steps_.push_back({centre[block], weight[block], order.left()[static_cast<std::size_t>(s)],
-                          guessed ? guess : 0.0, bets ? 1.0 : 0.0});
+        steps_.push_back({centre[block], order.weight(block), order.left()[static_cast<std::size_t>(s)],
+                          rest_.back(), guessed ? guess : 0.0, bets ? 1.0 : 0.0});
+        const double sum = drawn_centres_ + centre[block];  // Knuth's exact addition
+        const double part = sum - drawn_centres_;
+        drawn_centres_low_ += (drawn_centres_ - (sum - part)) + (centre[block] - part);
+        drawn_centres_ = sum;
+        rest_.push_back((rest_.front() - drawn_centres_) - drawn_centres_low_);
     }
     left_.assign(order.left().begin(), order.left().begin() + stop + 1);
 }
@@ -172,18 +180,20 @@ Group& Ledger::group(std::uint32_t at) const {
     return slab_of_[at >> Chains::slab_bits][at & within_slab];
 }
 
-void Ledger::choose_unit(const Portion& portion, const double* sums, std::int64_t arms) {
+// The largest |y| of some arms in the first batch, in the units of their scales.
+double Ledger::largest_y(const Portion& portion, const double* sums, const std::int64_t* positions,
+                         std::int64_t arms) const {
     const Batch& batch = portion.batches.front();
     double largest = 0.0;
     for (std::int64_t s = 0; s < batch.count; ++s) {
         const Step& step = steps_[static_cast<std::size_t>(batch.start + s)];
         const double* row = sums + batch.row_of[static_cast<std::size_t>(s)] * portion.stride();
         for (std::int64_t at = 0; at < arms; ++at) {
-            largest = std::max(largest, std::fabs((row[at] - step.centre) / step.weight));
+            const double unit = unit_of_scale_[static_cast<std::size_t>(positions[at])];
+            largest = std::max(largest, std::fabs((row[at] - step.centre) / (step.weight * unit)));
         }
     }
-    terms_.unit = power_of_two_near(largest);
-    unit_chosen_ = true;
+    return largest;
 }
 
 void Ledger::load(Tile& tile, const std::int64_t* positions, std::int64_t count,
@@ -194,11 +204,11 @@ void Ledger::load(Tile& tile, const std::int64_t* positions, std::int64_t count,
         const auto from = static_cast<std::size_t>(positions[at < count ? at : 0]);
         tile.sum[at] = sum_[from];
         tile.sum_squares[at] = sum_squares_[from];
-        tile.drawn[at] = drawn_[from];
         tile.high[at] = high[from];
         tile.low[at] = low[from];
         tile.seen[at] = seen_[from];
         tile.inverse_scale[at] = inverse_scale_[from];
+        tile.unit[at] = unit_ * unit_of_scale_[from];
         tile.limit[at] = limit_[from];
         tile.worst[at] = terms_.two_sided ? 0.0 : -infinite;
     }
@@ -206,13 +216,13 @@ void Ledger::load(Tile& tile, const std::int64_t* positions, std::int64_t count,
 
 void Ledger::store(const Tile& tile, const std::int64_t* positions, std::int64_t count, Met& met) {
     double estimate[Tile::arms], error[Tile::arms];
-    kernels().estimate(tile, terms_, left_[static_cast<std::size_t>(tile.steps)], estimate, error);
+    const auto front = static_cast<std::size_t>(tile.steps);
+    kernels().estimate(tile, terms_, left_[front], rest_[front], estimate, error);
     for (std::int64_t at = 0; at < count; ++at) {
         const std::int64_t position = positions[at];
         const auto to = static_cast<std::size_t>(position);
         sum_[to] = tile.sum[at];
         sum_squares_[to] = tile.sum_squares[at];
-        drawn_[to] = tile.drawn[at];
         high[to] = tile.high[at];
         low[to] = tile.low[at];
         seen_[to] = tile.seen[at];
@@ -250,9 +260,16 @@ Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, c
     if (!unit_chosen_) {
         double* sums = table(sums_buffer);
         double* squares = terms_.norms ? table(squares_buffer) : nullptr;
+        // From arms all over the data: the first ones may be zero.
         const std::int64_t few = std::min(count, Tile::arms);
-        fill(0, few, portion.batches.front(), sums, squares);
-        choose_unit(portion, sums, few);
+        double largest = 0.0;
+        for (std::int64_t look = 0; look < looks; ++look) {
+            const std::int64_t first = (count - few) * look / (looks - 1);
+            fill(first, few, portion.batches.front(), sums, squares);
+            largest = std::max(largest, largest_y(portion, sums, positions + first, few));
+        }
+        unit_ = power_of_two_near(largest);
+        unit_chosen_ = true;
     }
 
     Met met;
@@ -496,7 +513,7 @@ Ledger::Shifts Ledger::shifts(double theta) const {
     found.inverse_left.resize(padded, 0.0f);
     for (std::size_t s = 0; s < steps_.size(); ++s) {
         const Step& step = steps_[s];
-        const double offset = (theta - step.guess) * scale_unit_ / (step.left * terms_.unit);
+        const double offset = (theta - step.guess) / (step.left * unit_);
         const double lower = offset - float_rounding * std::fabs(offset);
         found.offset[s] = static_cast<float>(std::min(lower, 1e30));
         found.inverse_left[s] = static_cast<float>(weights_ / step.left * (1.0 + float_rounding));
@@ -508,12 +525,12 @@ Ledger::Shifts Ledger::shifts(double theta) const {
 double Ledger::log_wealth(std::int64_t position, const Shifts& at, double log_level,
                           std::vector<Past>* pasts) const {
     const auto arm = static_cast<std::size_t>(position);
-    const double inverse_scale = inverse_scale_[arm] / scale_unit_;
-    // Beyond the range of float nothing wins; the arm is evaluated in the end.
-    if (steps[arm] == 0 || !(inverse_scale > 0x1p-60 && inverse_scale < 0x1p60)) return -infinite;
-    const double reach = terms_.norms ? std::sqrt(weights_ * limit_[arm]) : weights_ * std::fabs(limit_[arm]);
-    const double raw = std::fabs(at.theta) * inverse_scale_[arm];
-    const double guard = rounding * (absolute_centres_ + reach + raw) / (weights_ * terms_.unit);
+    if (steps[arm] == 0) return -infinite;
+    const double inverse_scale = inverse_scale_[arm] / unit_of_scale_[arm];
+    const double raw = (std::fabs(at.theta) + largest_guess_) * inverse_scale_[arm];
+    const double unit = unit_ * unit_of_scale_[arm];
+    const double guard =
+        std::max(rounding_ * (magnitude_ + reach(arm) + raw) / (weights_ * unit), smallest_guard);
     const double level = std::exp(log_level) * (1.0 + float_rounding * static_cast<double>(steps[arm]));
     const Chains chains{slab_of_.data(), next_.data()};
     // Replays the groups [from, to), of which `first` is the first one.
@@ -574,6 +591,7 @@ bool Ledger::worth_judging(std::size_t arm, double wanted) const {
 
 std::int64_t Ledger::judge(Team& team, const std::int64_t* positions, std::int64_t count, double theta,
                            double log_level, std::int8_t verdict, const Survey* sparing) {
+    if (!limited()) return 0;  // No verdict before there is anything to stand on.
     const double wanted = log_level / std::log(2.0);
     std::vector<std::int64_t> accused;
     accused.reserve(static_cast<std::size_t>(count));
@@ -610,21 +628,25 @@ std::int64_t Ledger::judge(Team& team, const std::int64_t* positions, std::int64
     return judged;
 }
 
+double Ledger::reach(std::size_t arm) const {
+    return terms_.norms ? std::sqrt(weights_ * limit_[arm]) : weights_ * std::fabs(limit_[arm]);
+}
+
 double Ledger::certain_limit(std::int64_t position) const {
     const auto arm = static_cast<std::size_t>(position);
-    const double left = left_[static_cast<std::size_t>(steps[arm])];
-    const double reach = terms_.norms ? std::sqrt(left * std::max(limit_[arm] - seen_[arm], 0.0))
-                                      : left * limit_[arm];
-    const double drawn = terms_.base + drawn_[arm];
-    const double guard = rounding * (absolute_centres_ + std::fabs(drawn) + reach);
-    return scale_[arm] * ((signs_ == 2 ? std::fabs(drawn) : drawn) + reach + guard);
+    const auto front = static_cast<std::size_t>(steps[arm]);
+    const double ahead = terms_.norms ? std::sqrt(left_[front] * std::max(limit_[arm] - seen_[arm], 0.0))
+                                      : left_[front] * limit_[arm];
+    const double so_far = rest_[front] + (high[arm] + low[arm]);
+    const double guard = rounding_ * (magnitude_ + std::fabs(so_far) + reach(arm));
+    return scale_[arm] * ((signs_ == 2 ? std::fabs(so_far) : so_far) + ahead + guard);
 }
 
 double Ledger::ceiling(Team& team, const std::int64_t* positions, std::int64_t count, double log_level,
                        double low) const {
     double high_end = low;
     for (std::int64_t p = 0; p < count; ++p) high_end = std::max(high_end, certain_limit(positions[p]));
-    if (!std::isfinite(high_end) || (estimated_ && limit_.front() == 0.0)) return infinite;
+    if (!std::isfinite(high_end) || !limited()) return infinite;
     for (int halving = 0; halving < 60 && high_end > low; ++halving) {
         const double middle = low + (high_end - low) / 2;
         const Shifts at = shifts(middle);
@@ -641,8 +663,15 @@ double Ledger::ceiling(Team& team, const std::int64_t* positions, std::int64_t c
 }
 
 void Ledger::raise_limit(double limit) {
-    for (std::uint32_t at = 0; at < used_; ++at) {
-        kernels().raise_rooms(group(at), (limit - limit_.front()) / terms_.unit);
+    const double by = limit - limit_.front();
+    for (std::size_t arm = 0; arm < steps.size(); ++arm) {
+        const double in_its_unit = by / (unit_ * unit_of_scale_[arm]);
+        for (std::size_t sign = 0; sign < static_cast<std::size_t>(signs_); ++sign) {
+            std::uint32_t at = first_[arm * static_cast<std::size_t>(signs_) + sign];
+            for (std::int64_t left = groups_of(steps[arm]); left > 0; --left, at = next_[at]) {
+                kernels().raise_rooms(group(at), in_its_unit);
+            }
+        }
     }
     std::fill(limit_.begin(), limit_.end(), limit);
     std::fill(pasts_.begin(), pasts_.end(), Past{});

@@ -25,8 +25,9 @@ struct Field {
     const double* limit;         // of y
     const double* square_limit;  // of |row|^2, or null for range bets
     double centres;              // sum of the centres of all blocks
-    double absolute_centres;
+    double magnitude;            // sum of the absolute centres of all coordinates
     double weights;
+    double rounding;             // share of the largest possible score that rounding errors stay below
     double floor;    // of the stakes, over the standard deviation
     bool estimated;  // the limit of y is not known, and raised as larger ones are met
     bool two_sided;
@@ -71,8 +72,8 @@ class Ledger {
     Ledger& operator=(const Ledger&) = delete;
 
     // Fixes what the steps [start, stop) are; no bet on them uses anything that is learnt later.
-    void record(const Order& order, const double* centre, const double* weight, std::int64_t start,
-                std::int64_t stop, double guess, bool stakes);
+    void record(const Order& order, const double* centre, std::int64_t start, std::int64_t stop,
+                double guess, bool stakes);
 
     // Reads the steps [start, stop) of some arms and bets on them.
     Met read(Team& team, const Dense& dense, const Order& order, const std::int64_t* positions,
@@ -142,7 +143,8 @@ class Ledger {
     template <class Fill, class Fetch>
     Met bet(Team& team, const std::int64_t* positions, std::int64_t count, const Portion& portion,
             const Fill& fill, const Fetch& fetch_next);
-    void choose_unit(const Portion& portion, const double* sums, std::int64_t arms);
+    double largest_y(const Portion& portion, const double* sums, const std::int64_t* positions,
+                     std::int64_t arms) const;
     void load(Tile& tile, const std::int64_t* positions, std::int64_t count, std::int64_t steps) const;
     void store(const Tile& tile, const std::int64_t* positions, std::int64_t count, Met& met);
     Shifts shifts(double theta) const;
@@ -153,18 +155,28 @@ class Ledger {
                   double log_level) const;
     bool worth_judging(std::size_t arm, double wanted) const;
     double certain_limit(std::int64_t position) const;
+    // The largest that the score of an arm can be, in absolute value, as a sum of rewards.
+    double reach(std::size_t arm) const;
+    // Whether there is a limit of y to bet with: before a reward is met, an estimated one is none.
+    bool limited() const { return !estimated_ || limit_.front() > 0.0; }
 
     std::int64_t n_arms_, signs_;
     Terms terms_;
-    double absolute_centres_, weights_;
+    double magnitude_, weights_, rounding_;
     bool estimated_;
-    double scale_unit_;  // a power of two that keeps inverse scales in the range of float
+    // Powers of two. The y of an arm are kept in units of its own: thresholds for it are in proportion to
+    // its inverse scale, and mostly its y are, too.
+    double unit_ = 1.0;
+    std::vector<double> unit_of_scale_;
     std::vector<double> scale_, inverse_scale_, limit_;
-    std::vector<double> sum_, sum_squares_, drawn_, seen_;
+    std::vector<double> sum_, sum_squares_, seen_;
     std::vector<std::int64_t> judged_;  // steps of each arm when it was judged last
     std::vector<double> wealth_;        // the logarithm of its wealth then, to the base 2
     std::vector<Step> steps_;
     std::vector<double> left_;  // before each step, and after the last
+    std::vector<double> rest_;  // the same of the centres
+    double drawn_centres_ = 0.0, drawn_centres_low_ = 0.0;  // in twice the precision of double
+    double largest_guess_ = 0.0;  // in absolute value
     bool unit_chosen_ = false;
 
     struct Free {

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <stdexcept>
 
 namespace sureshot {
 namespace {
 
-// All tickets together: their sums are exact, so a block's probability is off by at most 2^-61, however
-// many blocks there are.
-constexpr double all_tickets = 0x1p62;
+// All tickets together are about 2 to this power: any number of them is a double without rounding.
+constexpr int ticket_bits = 52;
+
+// No ticket weighs less than 2 to this power, which leaves room for quotients of weights.
+constexpr int lightest_ticket = -960;
 
 // Blocks whose tickets are counted together, and looked through when one is picked.
 constexpr std::int64_t stretch = 16;
@@ -46,51 +50,60 @@ std::uint64_t Random::below(std::uint64_t limit) {
 }
 
 Order::Order(const double* weight, std::int64_t count, std::uint64_t seed)
-    : weight_(weight), count_(count), random_(seed), state_(static_cast<std::size_t>(count), waiting) {
+    : random_(seed), tickets_(static_cast<std::size_t>(count)), state_(tickets_.size(), waiting) {
+    give_tickets(weight);
     start_over();
     length_ = waiting_count_;
-    left_.push_back(waiting_weight_);
+    left_.push_back(in_weights(waiting_tickets_));
 }
 
-std::uint64_t Order::tickets(std::int64_t block) const {
-    if (state_[static_cast<std::size_t>(block)] == gone) return 0;
-    // Through a signed integer, which processors convert to much faster.
-    return static_cast<std::uint64_t>(
-        static_cast<std::int64_t>(weight_[block] * tickets_per_weight_ + 0.5));
+void Order::give_tickets(const double* weight) {
+    constexpr std::size_t lanes = 8;  // additions that do not wait for each other
+    double sums[lanes] = {};
+    for (std::size_t block = 0; block < tickets_.size(); ++block) sums[block % lanes] += weight[block];
+    double total = 0.0;
+    for (const double sum : sums) total += sum;
+    if (!std::isfinite(total)) throw std::invalid_argument("weights must have a finite sum");
+    if (total == 0.0) return;
+    const int exponent = std::max(std::ilogb(total) + 1 - ticket_bits, lightest_ticket);
+    ticket_ = std::ldexp(1.0, exponent);
+    // In two factors, since their product may be beyond the range of double.
+    const double first = std::ldexp(1.0, -exponent / 2), second = std::ldexp(1.0, -exponent + exponent / 2);
+    for (std::size_t block = 0; block < tickets_.size(); ++block) {
+        const double exact = weight[block] * first * second;
+        const auto down = static_cast<std::int64_t>(exact);
+        // A weight that is lost in the multiplication is still a ticket's worth.
+        const bool more = static_cast<double>(down) < exact || (down == 0 && weight[block] > 0.0);
+        tickets_[block] = down + (more ? 1 : 0);
+    }
+}
+
+std::int64_t Order::tickets(std::int64_t block) const {
+    const auto at = static_cast<std::size_t>(block);
+    return state_[at] == gone ? 0 : tickets_[at];
 }
 
 void Order::start_over() {
-    constexpr std::int64_t lanes = 8;  // additions that do not wait for each other
-    double sums[lanes] = {};
-    std::int64_t counts[lanes] = {};
-    for (std::int64_t block = 0; block < count_; ++block) {
-        State& state = state_[static_cast<std::size_t>(block)];
-        if (state == drawn) state = gone;
-        const bool waits = state == waiting && weight_[block] > 0.0;
-        sums[block % lanes] += waits ? weight_[block] : 0.0;
-        counts[block % lanes] += waits;
-    }
-    waiting_weight_ = drawn_weight_ = 0.0;
-    waiting_count_ = drawn_count_ = 0;
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        waiting_weight_ += sums[lane];
-        waiting_count_ += counts[lane];
-    }
-    tickets_per_weight_ = waiting_count_ == 0 ? 0.0 : all_tickets / waiting_weight_;
+    waiting_count_ = waiting_tickets_ = drawn_count_ = drawn_tickets_ = 0;
     ends_.clear();
-    std::uint64_t end = 0;
-    for (std::int64_t first = 0; first < count_; first += stretch) {
-        const std::int64_t last = std::min(first + stretch, count_);
-        for (std::int64_t block = first; block < last; ++block) end += tickets(block);
-        ends_.push_back(end);
+    const auto count = static_cast<std::int64_t>(tickets_.size());
+    for (std::int64_t first = 0; first < count; first += stretch) {
+        const std::int64_t last = std::min(first + stretch, count);
+        for (std::int64_t block = first; block < last; ++block) {
+            State& state = state_[static_cast<std::size_t>(block)];
+            if (state == drawn) state = gone;
+            waiting_tickets_ += tickets(block);
+            waiting_count_ += tickets(block) > 0;
+        }
+        ends_.push_back(waiting_tickets_);
     }
 }
 
 std::int64_t Order::pick() {
     for (;;) {
-        const std::uint64_t ticket = random_.below(ends_.back());
+        const auto ticket = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(ends_.back())));
         const auto found = std::upper_bound(ends_.begin(), ends_.end(), ticket) - ends_.begin();
-        std::uint64_t end = found == 0 ? 0 : ends_[static_cast<std::size_t>(found - 1)];
+        std::int64_t end = found == 0 ? 0 : ends_[static_cast<std::size_t>(found - 1)];
         std::int64_t block = found * stretch;
         while ((end += tickets(block)) <= ticket) ++block;
         if (state_[static_cast<std::size_t>(block)] == waiting) return block;
@@ -103,24 +116,30 @@ void Order::draw(std::int64_t front) {
         const std::int64_t block = pick();
         state_[static_cast<std::size_t>(block)] = drawn;
         blocks_.push_back(block);
-        drawn_weight_ += weight_[block];
+        drawn_tickets_ += tickets_[static_cast<std::size_t>(block)];
         ++drawn_count_;
-        // To pass over drawn blocks is only cheap while they are few, and the difference below is only
-        // exact enough while it is not small.
-        if (2 * drawn_count_ > waiting_count_ || 2.0 * drawn_weight_ > waiting_weight_) start_over();
-        left_.push_back(waiting_weight_ - drawn_weight_);
+        left_.push_back(in_weights(waiting_tickets_ - drawn_tickets_));
+        // To pass over drawn blocks is only cheap while they are few.
+        if (2 * drawn_count_ > waiting_count_ || 2 * drawn_tickets_ > waiting_tickets_) start_over();
     }
 }
 
+std::vector<double> Order::weights() const {
+    std::vector<double> found;
+    found.reserve(tickets_.size());
+    for (const std::int64_t tickets : tickets_) found.push_back(in_weights(tickets));
+    return found;
+}
+
 std::vector<std::int64_t> Order::undrawn(std::int64_t front) const {
-    std::vector<bool> skip(static_cast<std::size_t>(count_), false);
+    std::vector<bool> skip(tickets_.size(), false);
     for (std::int64_t step = 0; step < front; ++step) {
         skip[static_cast<std::size_t>(blocks_[static_cast<std::size_t>(step)])] = true;
     }
     std::vector<std::int64_t> found;
     found.reserve(static_cast<std::size_t>(length_ - front));
-    for (std::int64_t block = 0; block < count_; ++block) {
-        if (weight_[block] > 0.0 && !skip[static_cast<std::size_t>(block)]) found.push_back(block);
+    for (std::size_t block = 0; block < tickets_.size(); ++block) {
+        if (tickets_[block] > 0 && !skip[block]) found.push_back(static_cast<std::int64_t>(block));
     }
     return found;
 }

@@ -21,7 +21,8 @@ class Random {
 
 class Order {
  public:
-    // Blocks of weight 0 are constants and are never drawn. The weights stay where they are.
+    // Blocks of weight 0 are constants and are never drawn. The other weights are rounded up to whole
+    // numbers of tickets, which are what is drawn: every probability, and every sum of weights, is exact.
     Order(const double* weight, std::int64_t count, std::uint64_t seed);
 
     // Draws on until `front` blocks are drawn in all, or none is left.
@@ -29,6 +30,9 @@ class Order {
 
     std::int64_t length() const { return length_; }
     const std::vector<std::int64_t>& blocks() const { return blocks_; }
+    // The weight of a block, rounded up.
+    double weight(std::int64_t block) const { return in_weights(tickets_[static_cast<std::size_t>(block)]); }
+    std::vector<double> weights() const;
     // The weight not yet drawn before each step, and after the last one.
     const std::vector<double>& left() const { return left_; }
     // The blocks that are not among the first `front` drawn, in address order.
@@ -37,25 +41,25 @@ class Order {
  private:
     enum State : std::uint8_t { waiting, drawn, gone };
 
+    void give_tickets(const double* weight);
     void start_over();
-    std::uint64_t tickets(std::int64_t block) const;
+    std::int64_t tickets(std::int64_t block) const;
     std::int64_t pick();
+    double in_weights(std::int64_t tickets) const { return static_cast<double>(tickets) * ticket_; }
 
-    const double* weight_;
-    std::int64_t count_, length_ = 0;
+    std::int64_t length_ = 0;
     Random random_;
     std::vector<std::int64_t> blocks_;
     std::vector<double> left_;
 
-    // Every block that was waiting at the last start has a number of tickets in proportion to its weight;
-    // a block drawn since then keeps them, and is passed over when one is picked again. ends_[s] is the
-    // number of tickets in all stretches of blocks up to the s-th.
+    // A block that was drawn since the last start keeps its tickets, and is passed over when one of them is
+    // picked again. ends_[s] is the number of tickets in all stretches of blocks up to the s-th.
+    std::vector<std::int64_t> tickets_;  // of each block
+    double ticket_ = 1.0;                // its weight, a power of two
     std::vector<State> state_;
-    std::vector<std::uint64_t> ends_;
-    double tickets_per_weight_ = 0.0;
-    double waiting_weight_ = 0.0;  // at the last start
-    double drawn_weight_ = 0.0;    // since then
-    std::int64_t waiting_count_ = 0, drawn_count_ = 0;
+    std::vector<std::int64_t> ends_;
+    std::int64_t waiting_count_ = 0, waiting_tickets_ = 0;  // at the last start
+    std::int64_t drawn_count_ = 0, drawn_tickets_ = 0;      // since then
 };
 
 }  // namespace sureshot

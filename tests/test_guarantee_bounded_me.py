@@ -183,7 +183,9 @@ def test_the_adversarial_experiment_of_the_paper(epsilon: float, delta: float) -
             k=k,
             epsilon=epsilon,
             delta=delta,
-            intervals=Intervals(np.full(n_rewards, 0.5), np.full(n_rewards, 0.5), np.ones(n_arms)),
+            intervals=Intervals(
+                np.full(n_rewards, 0.5), np.full(n_rewards, 0.5), np.ones(n_arms), n_rewards / 2
+            ),
             assumption="none",
             cheap_pulls=False,
         )

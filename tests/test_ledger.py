@@ -204,12 +204,11 @@ def test_wealth_that_was_nearly_lost_can_be_won_back() -> None:
     steps = lost + won
     order = _native.Order(np.ones(2 * steps), 3)
     order.draw(steps)
-    field = {"centres": 0.0, "absolute_centres": 0.0, "weights": 2.0 * steps, "floor": 0.0}
+    field = {"centres": 0.0, "magnitude": 0.0, "weights": 2.0 * steps, "floor": 0.0, "rounding": 1e-11}
     flags = {"estimated": False, "two_sided": True, "both_signs": False}
     ledger = _native.Ledger(np.ones(1), np.ones(1), None, **field, **flags)  # type: ignore[arg-type]
-    centre, weight = np.zeros(2 * steps), np.ones(2 * steps)
     # Told that the score is enormous, the bets stake as much as they may from the start.
-    ledger.record(order, centre, weight, 0, steps, 1.9 * steps, stakes=True)
+    ledger.record(order, np.zeros(2 * steps), 0, steps, 1.9 * steps, stakes=True)
     team = _native.Team(1)
     ledger.add(team, rewards[:, None].copy(), np.zeros(1, np.int64), 0, steps)
     positions = np.zeros(1, np.int64)
@@ -228,7 +227,11 @@ def test_numbers_of_any_size_are_kept_well() -> None:
         bounds = known("norms", scaled.data / unit, source.query, source.blocks)
         assert bounds.square_limit is not None
         bounds = type(bounds)(
-            bounds.centre, bounds.weight, bounds.limit, square_limit=bounds.square_limit * unit**2
+            bounds.centre,
+            bounds.weight,
+            bounds.limit,
+            bounds.magnitude,
+            square_limit=bounds.square_limit * unit**2,
         )
         again = Problem(scaled, problem.arms, problem.scale, 5, 0.0, 0.1, bounds, "none")
         tally = Tally()
@@ -240,7 +243,6 @@ def test_numbers_of_any_size_are_kept_well() -> None:
 def test_an_arm_that_reads_on_keeps_its_bets() -> None:
     """Reading in many small rounds places the same bets as reading at once."""
     problem = problem_of("range", "C", np.random.default_rng(8), signs=True)
-    weight, centre = problem.intervals.weight, problem.intervals.centre
     found = []
     for stops in ([200], [1, 3, 16, 17, 31, 64, 65, 130, 200]):
         race = Race(problem, np.random.default_rng(9), Tally(), policy.DEFAULT)
@@ -248,7 +250,7 @@ def test_an_arm_that_reads_on_keeps_its_bets() -> None:
         everyone = race.ledger.arms_with(ACTIVE)
         start = 0
         for stop in stops:
-            race.ledger.record(race.order, centre, weight, start, stop, 50.0, stakes=True)
+            race.ledger.record(race.order, race.centre, start, stop, 50.0, stakes=True)
             problem.source.advance(
                 race.ledger, race.order, problem.team, problem.arms, everyone, start, stop
             )
@@ -283,15 +285,16 @@ def boundary_wins(values: Floats, guess: float, shift: float, delta: float) -> t
         np.ones(arms),
         None,
         centres=0.0,
-        absolute_centres=0.0,
+        magnitude=0.0,
         weights=float(steps),
+        rounding=1e-11,
         floor=0.0,
         estimated=False,
         two_sided=True,
         both_signs=False,
     )
     truth = float(values.sum())
-    ledger.record(order, np.zeros(steps), np.ones(steps), 0, steps - 20, truth + guess, stakes=True)
+    ledger.record(order, np.zeros(steps), 0, steps - 20, truth + guess, stakes=True)
     team, everyone = _native.Team(2), np.arange(arms)
     ledger.add(team, rewards[: steps - 20].copy(), everyone, 0, steps - 20)
     wins = ledger.judge(team, everyone, truth + shift, -math.log(delta), DROPPED)
@@ -324,14 +327,15 @@ def test_an_arm_at_its_limit_is_never_certainly_below(limit: float) -> None:
         np.full(1, limit),
         None,
         centres=0.0,
-        absolute_centres=0.0,
+        magnitude=0.0,
         weights=float(steps),
+        rounding=1e-11,
         floor=0.0,
         estimated=False,
         two_sided=True,
         both_signs=False,
     )
-    ledger.record(order, np.zeros(steps), np.ones(steps), 0, 60, 0.37 * steps, stakes=True)
+    ledger.record(order, np.zeros(steps), 0, 60, 0.37 * steps, stakes=True)
     team, arm = _native.Team(1), np.zeros(1, np.int64)
     ledger.add(team, np.full((60, 1), limit), arm, 0, 60)
     assert ledger.judge(team, arm, limit * steps, 1e-6, DROPPED) == 0
@@ -353,9 +357,7 @@ def test_a_replay_goes_on_where_the_last_one_ended(kind: str) -> None:
             start = 0
             # Groups of 16 are filled, left half full, and passed over.
             for stop in (4, 16, 20, 31, 64, 65, 100):
-                race.ledger.record(
-                    race.order, race.centre, race.weight, start, stop, 50.0, stakes=True
-                )
+                race.ledger.record(race.order, race.centre, start, stop, 50.0, stakes=True)
                 race._read(everyone, start, stop)
                 if judged_often:
                     race.ledger.judge(problem.team, everyone, theta, 50.0, DROPPED)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -33,7 +35,12 @@ def test_the_law_of_the_first_three_draws() -> None:
     assert statistic < chi2.ppf(1 - 1e-6, len(sequences) - 1)
 
 
-@pytest.mark.parametrize("spread", [0.0, 1.0, 8.0])
+def exact_suffix_sums(order: Order) -> list[Fraction]:
+    weights = [Fraction(weight) for weight in order.weights[order.blocks].tolist()]
+    return list(itertools.accumulate(reversed(weights)))[::-1]
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 8.0, 100.0])
 def test_every_block_comes_once_and_the_weight_left_is_right(spread: float) -> None:
     rng = np.random.default_rng(1)
     weight = rng.lognormal(0, spread, 3000) * (rng.random(3000) < 0.9)
@@ -45,8 +52,10 @@ def test_every_block_comes_once_and_the_weight_left_is_right(spread: float) -> N
         assert len(drawn) == min(front, order.length)
         undrawn = order.undrawn(len(drawn))
         assert sorted([*drawn, *undrawn]) == np.flatnonzero(weight).tolist()
-    suffix = np.cumsum(weight[order.blocks][::-1])[::-1]
-    np.testing.assert_allclose(order.left[:-1], suffix, rtol=1e-12)
+    # Exactly: there is no rounding in what is left, however many are drawn and however they differ.
+    suffix = np.cumsum(order.weights[order.blocks][::-1])[::-1]
+    np.testing.assert_array_equal(order.left[:-1], suffix)
+    assert [Fraction(left) for left in order.left[:-1]] == exact_suffix_sums(order)
     assert order.left[-1] == 0
     np.testing.assert_array_equal(order.undrawn(10), np.sort(order.blocks[10:]))
 
@@ -62,3 +71,39 @@ def test_the_same_seed_gives_the_same_order_however_it_is_drawn() -> None:
     other = Order(weight, 4)
     other.draw(1000)
     assert not np.array_equal(at_once.blocks, other.blocks)
+
+
+@pytest.mark.parametrize("size", [2.0**-1074, 1e-300, 1e-290, 1e-160, 1.0, 1e160, 1e300])
+def test_weights_of_any_size_are_drawn(size: float) -> None:
+    """To divide by what is left must not be to divide by nothing."""
+    weight = np.maximum(size * np.random.default_rng(4).random(1500), 2.0**-1074)
+    order = Order(weight, 6)
+    order.draw(1500)
+    assert sorted(order.blocks) == list(range(1500))
+    assert (order.weights >= weight).all()
+    lightest = max(float(weight.sum()) * 2.0**-51, 2.0**-960)
+    assert (order.weights - weight <= lightest).all()
+
+
+def test_one_weight_may_be_all_there_is() -> None:
+    """A block that is next to nothing beside another is drawn last, with the probability it is given."""
+    weight = np.full(2000, 5e-324)
+    weight[700] = 1e300
+    order = Order(weight, 7)
+    order.draw(2000)
+    assert order.blocks[0] == 700
+    assert sorted(order.blocks) == list(range(2000))
+    assert np.unique(order.weights[weight < 1]).tolist() == [math.ldexp(1.0, 996 + 1 - 52)]
+
+
+def test_weights_without_a_finite_sum_are_refused() -> None:
+    with pytest.raises(ValueError, match="finite sum"):
+        Order(np.array([1e308, 1e308]), 0)
+
+
+@pytest.mark.parametrize("bits", [40, 52])
+def test_small_probabilities_are_exact(bits: int) -> None:
+    """The second of two blocks comes first as often as its tickets say, even if it has only one."""
+    weight = np.array([1.0, math.ldexp(1.0, -bits)])
+    order = Order(weight, 0)
+    np.testing.assert_array_equal(order.weights[1] / order.weights[0], max(2.0**-bits, 2.0**-51))

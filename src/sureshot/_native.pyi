@@ -13,6 +13,8 @@ class Order:
     @property
     def blocks(self) -> Ints: ...
     @property
+    def weights(self) -> Floats: ...
+    @property
     def left(self) -> Floats: ...
     def draw(self, front: int) -> None: ...
     def undrawn(self, front: int) -> Ints: ...
@@ -43,8 +45,9 @@ class Ledger:
         square_limit: Floats | None,
         *,
         centres: float,
-        absolute_centres: float,
+        magnitude: float,
         weights: float,
+        rounding: float,
         floor: float,
         estimated: bool,
         two_sided: bool,
@@ -70,7 +73,6 @@ class Ledger:
         self,
         order: Order,
         centre: Floats,
-        weight: Floats,
         start: int,
         stop: int,
         guess: float,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot._validate import RANGE_METHODS, refuse_odd_norms
+from sureshot._validate import DISTANCES, RANGE_METHODS, refuse_odd_norms
 from sureshot.search.problem import Problem
 from sureshot.sources import select
 from sureshot.theory import intervals
@@ -25,14 +26,19 @@ NORM_SHARE = 0.1
 NORM_SHARE_OF_BLOCKS = 0.5
 BLOCK = 16  # coordinates from which on it is called a block here
 
+# The largest value of a query, as a power of two, is at most this, and at least one over it.
+QUERY_EXPONENT = 300
+
 
 def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None, team: Team) -> Problem:
     """Return the problem of one query of `top_k`; `norms` of the searched rows for cosines."""
+    unit = 1.0
+    if request.metric not in DISTANCES:
+        query, unit = in_range(query)
     source = select.dense_source(request, query, team)
-    scale = np.ones(len(request.arms))
+    scale = np.full(len(request.arms), unit)
     if norms is not None:
-        largest = float(np.abs(query).max())
-        query_norm = largest * float(np.linalg.norm(query / largest))
+        query_norm = float(np.linalg.norm(query))
         refuse_odd_norms(norms, request.arms, query_norm)
         scale = 1 / (norms * query_norm)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -52,6 +58,20 @@ def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None, tea
         team=team,
         signs=(1.0, -1.0) if request.metric == "abs-ip" else (1.0,),
     )
+
+
+def in_range(query: Floats) -> tuple[Floats, float]:
+    """Return the query over a power of two, and that power: 1 for all but the oddest queries.
+
+    Inner products are in proportion to the query. One whose squares would be too large or too small for
+    float64 is scaled just as far as to have squares. Then no score is lost that float64 can hold.
+    """
+    largest = float(np.abs(query).max())
+    exponent = math.frexp(largest)[1]
+    beyond = exponent - min(max(exponent, -QUERY_EXPONENT), QUERY_EXPONENT)
+    if beyond == 0 or largest == 0:
+        return query, 1.0
+    return np.ldexp(query, -beyond), math.ldexp(1.0, beyond)
 
 
 def best_arms_problem(request: ArmsRequest, rewards: Rewards) -> Problem:
@@ -78,6 +98,7 @@ def best_arms_problem(request: ArmsRequest, rewards: Rewards) -> Problem:
             centre=np.full(n_rewards, request.low + half_width),
             weight=np.full(n_rewards, half_width + intervals.ROUNDING * magnitude),
             limit=np.ones(n_arms),
+            magnitude=n_rewards * abs(request.low + half_width),
         ),
         assumption=assumption,
         unconditional=not other,
@@ -125,7 +146,7 @@ def _known(request: TopKRequest, query: Floats, norms: Floats | None) -> tuple[I
     square_norms = norms if norms is not None else bounds.norms
     # Where every reward must have limits of its own, norms say nothing.
     if square_norms is not None and request.method not in RANGE_METHODS:
-        by_norm = intervals.from_norms(query, square_norms * (1 + 1e-9), blocks)
+        by_norm = intervals.from_norms(query, square_norms, blocks)
 
     words = f"unconditional as long as {bounds.words}"
     if by_norm is not None and (

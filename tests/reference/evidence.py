@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.theory import wealth
+from sureshot.theory.rounding import rounding_share
 from tests.reference.history import History
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
 
 # Numbers bet on at a time.
 NUMPY_TILE = 1 << 16
-
-# Thresholds are lowered by this share of the largest possible score before an arm is tested: more
-# than the absolute rounding error of everything that is compared with them.
-GUARD = 1e-11
 
 
 class Evidence:
@@ -49,8 +46,9 @@ class Evidence:
             reach = np.where(np.isfinite(limit), limit, 0.0) * intervals.weight.sum()
         else:
             reach = np.sqrt(intervals.weight.sum() * intervals.square_limit[positions])
-        total: Floats = np.abs(intervals.centre).sum() + reach + np.abs(raw)
-        return GUARD * total
+        total: Floats = intervals.magnitude + reach + np.abs(raw)
+        blocks = self.problem.source.blocks
+        return rounding_share(blocks.n_coordinates, blocks.size) * total
 
     def record_guess(self, guess: float, front: int) -> None:
         """Fix the guess for all steps up to `front` that have none yet."""
@@ -61,7 +59,7 @@ class Evidence:
         """Return the bets of the first `front` steps, on the sums of rewards times `sign`."""
         intervals, scale = self.problem.intervals, self.problem.scale[positions]
         blocks = self.order.blocks[:front]
-        weight = intervals.weight[blocks, None]
+        weight = self.order.weights[blocks, None]
         y = self.history.sums(positions, front)
         y -= intervals.centre[blocks, None]
         y *= sign / weight

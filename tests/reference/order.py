@@ -16,6 +16,7 @@ class DrawnOrder:
     def __init__(self, weight: Floats, seed: int) -> None:
         self._order = _native.Order(weight, seed)
         self.length = self._order.length
+        self.weights = self._order.weights  # as they are drawn: rounded up
 
     @property
     def blocks(self) -> Ints:

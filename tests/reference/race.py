@@ -160,7 +160,7 @@ class Race:
             squares = squares[drawn_order]
         self.evidence.history.add(start, stop, positions, sums, squares)
         self.tally.numbers_read += len(positions) * int(self.block_sizes[blocks].sum())
-        weight = intervals.weight[blocks, None]
+        weight = self.order.weights[blocks, None]
         y = (sums - intervals.centre[blocks, None]) / weight
         self._check(positions, blocks, y, squares)
         self.estimates.add(positions, weight, y)

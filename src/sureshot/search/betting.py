@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 # Rows shorter than this are read faster than they are raced.
 SHORTEST_ROW = 1024
 
+# Weights smaller than this, and scores with larger squares, are evaluated and not raced.
+SMALLEST_WEIGHT = 2.0**-900
+LARGEST_SQUARE = 2.0**1000
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -103,6 +107,13 @@ def worth_racing(problem: Problem) -> bool:
     short = problem.source.n_coordinates < SHORTEST_ROW and problem.cheap_pulls and unlimited
     if short or len(problem.arms) == problem.k or not (intervals.weight > 0).any():
         return False
+    # Scores, their squares and quotients must be numbers of float64, too.
     with np.errstate(over="ignore", invalid="ignore"):
-        magnitude = np.abs(intervals.centre).sum() + intervals.weight.sum()
-        return bool(np.isfinite(4 * magnitude))
+        weight = float(intervals.weight.sum())
+        if intervals.square_limit is not None:
+            score = weight * float(intervals.square_limit.max())
+        elif intervals.estimated:
+            score = weight
+        else:
+            score = (intervals.magnitude + weight * float(np.abs(intervals.limit).max())) ** 2
+        return weight > SMALLEST_WEIGHT and score < LARGEST_SQUARE

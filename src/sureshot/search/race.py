@@ -22,6 +22,7 @@ from sureshot.search import costs, exact, policy
 from sureshot.search.check import refuse_rewards
 from sureshot.search.ladder import Ladder
 from sureshot.search.problem import Answer, largest
+from sureshot.theory.rounding import rounding_share
 
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
@@ -50,6 +51,7 @@ class Race:
         self.weight = np.ascontiguousarray(intervals.weight)
         self.centre = np.ascontiguousarray(intervals.centre)
         self.order = _native.Order(self.weight, int(rng.integers(2**63)))
+        blocks = problem.source.blocks
         self.ladder = Ladder()
         self.log_level = math.log(problem.k) - math.log(problem.delta)
         self.ledger = _native.Ledger(
@@ -57,8 +59,9 @@ class Race:
             np.zeros(len(problem.arms)) if intervals.estimated else intervals.limit,
             intervals.square_limit,
             centres=float(self.centre.sum()),
-            absolute_centres=float(np.abs(self.centre).sum()),
-            weights=float(self.weight.sum()),
+            magnitude=intervals.magnitude,
+            weights=float(self.order.left[0]),
+            rounding=rounding_share(blocks.n_coordinates, blocks.size),
             floor=self._smallest_stake(),
             estimated=intervals.estimated,
             two_sided=intervals.two_sided,
@@ -111,7 +114,6 @@ class Race:
         self.ledger.record(
             self.order,
             self.centre,
-            self.weight,
             start,
             stop,
             self.guess + self.problem.epsilon,

@@ -9,6 +9,7 @@ import numpy as np
 
 from sureshot import _native
 from sureshot.theory.mixture import Draws
+from sureshot.theory.rounding import FIXED_SHARE
 
 if TYPE_CHECKING:
     from sureshot._types import Bools, Floats, Ints
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 # Tested scores are shifted by this share of the largest possible one, and levels raised by this share of
 # themselves for each step: more than the rounding of a sum and of a product.
-GUARD = 1e-11
 GUARD_PER_STEP = 2.0**-52
 LEVEL_PER_STEP = 2.0**-44
 # So few rewards are looked at in one go, however unequally often their arms were pulled.
@@ -36,7 +36,7 @@ class Readings:
         self.length = problem.source.n_coordinates
         self.centre = float(intervals.centre[0])
         self.weight = float(intervals.weight[0])
-        share = GUARD + GUARD_PER_STEP * self.length
+        share = FIXED_SHARE + GUARD_PER_STEP * self.length
         self.guard = share * (abs(self.centre) + self.weight)
         self.order = _native.Order(np.ascontiguousarray(intervals.weight), int(rng.integers(2**63)))
         self.rewards = [np.empty(0) for _ in range(n_arms)]

@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot.theory.rounding import UNIT_ROUNDOFF, widened_norm_share
+
 if TYPE_CHECKING:
     from sureshot._types import Floats
     from sureshot.blocks import Blocks
 
 # Rewards are computed in double. Widening each interval by this share of the largest reward in it
-# keeps a legal value inside in spite of rounding, with room for blocks of thousands of coordinates.
+# keeps a legal value inside in spite of rounding; blocks add the rounding of their sums.
 ROUNDING = 1e-12
+
+# Added to what must not vanish although it is smaller than the numbers of float64.
+TINY = float(np.finfo(np.float64).tiny)
+
+# Added to squared norms: squares below it may have lost digits, or everything.
+TINY_SQUARE = 2.0**-960
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,7 @@ class Intervals:
     centre: Floats  # (blocks,)
     weight: Floats  # (blocks,), 0 where the sum is the centre for every arm
     limit: Floats  # (arms,): y <= limit; infinite where it has to be estimated
+    magnitude: float  # sum of the absolute centres of all coordinates: those of a block may cancel
     two_sided: bool = True  # whether -limit <= y holds as well
     square_limit: Floats | None = None  # (arms,): |row|**2 at most; with it, weight is |query|**2
 
@@ -64,7 +73,11 @@ def reward_limits(
 
 
 def value_intervals(
-    metric: str, query: Floats, low: Floats | float, high: Floats | float
+    metric: str,
+    query: Floats,
+    low: Floats | float,
+    high: Floats | float,
+    rounding: float = ROUNDING,
 ) -> tuple[Floats, Floats]:
     """Return centre and weight of each coordinate's reward, widened for rounding.
 
@@ -80,7 +93,7 @@ def value_intervals(
     half_width = (largest - smallest) / 2
     magnitude = np.maximum(np.abs(smallest), np.abs(largest))
     # The smallest normal number covers rewards so small that they lose digits.
-    widened = half_width + ROUNDING * magnitude + np.finfo(np.float64).tiny
+    widened = half_width + rounding * magnitude + TINY
     return smallest + half_width, np.where(half_width > 0, widened, 0.0)
 
 
@@ -90,8 +103,13 @@ def from_values(
     """Return what limits of the data values, scalars or (N,), say of each block."""
     if metric == "ip" and low.ndim == high.ndim == 0:
         return _from_two_limits(query, float(low), float(high), blocks, n_arms)
-    centre, weight = value_intervals(metric, query, low, high)
-    return Intervals(blocks.sums(centre), blocks.sums(weight), np.ones(n_arms))
+    centre, weight = value_intervals(metric, query, low, high, _rounding_of(blocks))
+    magnitude = float(np.abs(centre).sum())
+    return Intervals(blocks.sums(centre), blocks.sums(weight), np.ones(n_arms), magnitude)
+
+
+def _rounding_of(blocks: Blocks) -> float:
+    return ROUNDING + UNIT_ROUNDOFF * blocks.size
 
 
 def _from_two_limits(
@@ -99,13 +117,15 @@ def _from_two_limits(
 ) -> Intervals:
     """Return what `value_intervals` does, added up in blocks: here it is linear in the query."""
     half_width = (high - low) / 2
-    centre = blocks.sums(query) * (low + half_width)
+    middle = low + half_width
+    centre = blocks.sums(query) * middle
     weight = blocks.sums(np.abs(query))
+    magnitude = float(weight.sum()) * abs(middle)
     constant = weight == 0 if half_width > 0 else slice(None)
-    weight *= half_width + ROUNDING * max(abs(low), abs(high))
-    weight += blocks.size * np.finfo(np.float64).tiny
+    weight *= half_width + _rounding_of(blocks) * max(abs(low), abs(high))
+    weight += blocks.size * TINY
     weight[constant] = 0.0
-    return Intervals(centre, weight, np.ones(n_arms))
+    return Intervals(centre, weight, np.ones(n_arms), magnitude)
 
 
 def from_scales(
@@ -119,29 +139,46 @@ def from_scales(
     weight = np.abs(query)
     weight *= scale
     farthest = max(float(np.max(middle)), -float(np.min(middle)))
-    margin = ROUNDING * farthest / float(np.min(scale))
+    margin = _rounding_of(blocks) * farthest / float(np.min(scale))
     limit = reach * (1 + 1e-9) + margin
-    return Intervals(blocks.sums(query * middle), blocks.sums(weight), limit)
+    centre = query * middle
+    centres = blocks.sums(centre)
+    magnitude = float(np.abs(centre).sum())
+    weight = _not_lost(blocks.sums(weight), query, blocks)
+    return Intervals(centres, weight, limit, magnitude)
+
+
+def _not_lost(weight: Floats, query: Floats, blocks: Blocks) -> Floats:
+    """Give the smallest weight to blocks that have none only because float64 has nothing so small.
+
+    They are drawn and read: only where the query is 0 does nothing depend on the row.
+    """
+    if not weight.all():
+        weight[(weight == 0) & (blocks.sums(np.abs(query)) > 0)] = TINY
+    return weight
 
 
 def from_norms(query: Floats, norms: Floats, blocks: Blocks) -> Intervals:
     """Return what upper bounds of the row norms, one per arm, say of inner products."""
-    weight = blocks.sums(query**2)
+    # A little more than |query|**2, which the theorem allows, so that rounding makes it no smaller.
+    weight = _not_lost(blocks.sums(query**2) * (1 + _rounding_of(blocks)), query, blocks)
+    widened = norms * (1 + widened_norm_share(blocks.count))
     return Intervals(
         centre=np.zeros(len(weight)),
         weight=weight,
         limit=np.full(len(norms), np.inf),
-        square_limit=norms**2,
+        magnitude=0.0,
+        square_limit=widened**2 + TINY_SQUARE,
     )
 
 
 def from_distances(query: Floats, blocks: Blocks, n_arms: int) -> Intervals:
     """Return what is known of negated distances without any limits: they are at most 0."""
     weight = blocks.sums(np.ones(len(query)))
-    return Intervals(np.zeros(len(weight)), weight, np.zeros(n_arms), two_sided=False)
+    return Intervals(np.zeros(len(weight)), weight, np.zeros(n_arms), 0.0, two_sided=False)
 
 
 def to_be_estimated(query: Floats, blocks: Blocks, n_arms: int) -> Intervals:
     """Return intervals for inner products with data of which nothing is known."""
     weight = blocks.sums(np.abs(query))
-    return Intervals(np.zeros(len(weight)), weight, np.full(n_arms, np.inf))
+    return Intervals(np.zeros(len(weight)), weight, np.full(n_arms, np.inf), 0.0)
