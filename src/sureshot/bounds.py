@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
@@ -25,6 +26,12 @@ RUN = 8
 # No coordinate's scale is smaller than this share of the typical one: a value that the sample did
 # not foresee must not dwarf all others.
 SMALLEST_SCALE = 0.05
+
+# No scale is smaller than this: one over it must be a number.
+SMALLEST_DIVISOR = 2.0**-1000
+
+# A sum of squares below this may have lost some of them.
+SMALLEST_SQUARE = 2.0**-900
 
 FORMAT = 1  # of saved scans
 
@@ -97,23 +104,47 @@ def scan_rows(data: Array, team: Team) -> Bounds:
     _native.column_limits(values, element, _sample(n_arms), team, low, high)
     # Values that are not finite are found below, by the norm of their row. In place, because fresh
     # memory costs more than the arithmetic.
-    with np.errstate(invalid="ignore", over="ignore"):
-        scale = np.subtract(high, low, out=high)
-        scale /= 2
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        high /= 2
+        scale = np.subtract(high, low / 2, out=high)
         middle = np.add(low, scale, out=low)
-        unit = np.square(scale)
-        typical = float(np.sqrt(np.mean(unit)))
-        if typical > 0:
-            np.maximum(scale, SMALLEST_SCALE * typical, out=scale)
+        largest = float(scale.max())
+        if largest > 0:
+            unit = np.divide(scale, largest)
+            typical = largest * float(np.sqrt(np.mean(np.square(unit, out=unit))))
+            np.maximum(scale, max(SMALLEST_SCALE * typical, SMALLEST_DIVISOR), out=scale)
         else:
+            unit = np.empty_like(scale)
             scale.fill(1)
         np.divide(1, scale, out=unit)
     reach, squares = np.empty((2, n_arms))
     _native.scan_rows(values, element, middle, unit, np.arange(n_arms), team, reach, squares)
-    if not np.isfinite(squares).all():
-        row = int(np.argmax(~np.isfinite(squares)))
-        raise ValueError(f"data row {row} holds values that are not finite or too large to square")
-    return Bounds(norms=np.sqrt(squares), middle=middle, scale=scale, reach=reach)
+    norms = _norms(data, squares)
+    finite = np.isfinite(norms) & np.isfinite(reach)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise ValueError(f"data row {row} holds values that are not finite, or too large for a norm")
+    return Bounds(norms=norms, middle=middle, scale=scale, reach=reach)
+
+
+def _norms(data: Array, squares: Floats) -> Floats:
+    """Return norms from sums of squares, made anew where squares are beyond the numbers of float64."""
+    with np.errstate(invalid="ignore"):
+        norms = np.sqrt(squares)
+        if data.dtype != np.float64:  # no other type has values with such squares
+            return norms
+        odd = np.flatnonzero(~((squares > SMALLEST_SQUARE) & (squares < np.inf)))
+    for row in odd.tolist():
+        largest = float(np.abs(data[row]).max())
+        if np.isfinite(largest) and largest > 0:
+            # By a power of two, which loses nothing.
+            exponent = math.frexp(largest)[1]
+            scaled = float(np.linalg.norm(np.ldexp(data[row], -exponent)))
+            with np.errstate(over="ignore"):
+                norms[row] = np.ldexp(scaled, exponent)
+        else:
+            norms[row] = largest
+    return norms
 
 
 def _sample(n_arms: int) -> Ints:

@@ -6,6 +6,7 @@ arms whose pulls are dear are left to `sureshot.search.leaders`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 # Rows shorter than this are read faster than they are raced.
 SHORTEST_ROW = 1024
 
-# Weights smaller than this, and scores with larger squares, are evaluated and not raced.
+# Where weights are smaller than this, or scores larger, arms are evaluated and not raced.
 SMALLEST_WEIGHT = 2.0**-900
-LARGEST_SQUARE = 2.0**1000
+LARGEST_SCORE = 2.0**500
 
 
 @dataclass(slots=True)
@@ -111,9 +112,9 @@ def worth_racing(problem: Problem) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         weight = float(intervals.weight.sum())
         if intervals.square_limit is not None:
-            score = weight * float(intervals.square_limit.max())
+            score = math.sqrt(weight) * math.sqrt(intervals.square_limit.max())
         elif intervals.estimated:
             score = weight
         else:
-            score = (intervals.magnitude + weight * float(np.abs(intervals.limit).max())) ** 2
-        return weight > SMALLEST_WEIGHT and score < LARGEST_SQUARE
+            score = intervals.magnitude + weight * float(np.abs(intervals.limit).max())
+        return weight > SMALLEST_WEIGHT and score < LARGEST_SCORE

@@ -75,8 +75,7 @@ def search(
 
     scores_known = pulls == n_rewards
     if problem.cheap_pulls:
-        signed = source.exact_scores(problem.arms[alive]) * problem.scale[alive]
-        estimates = problem.as_scores(signed)
+        estimates = problem.scores(alive, source.exact_scores(problem.arms[alive]))
         tally.numbers_read += k * source.n_coordinates
         tally.exact_scores += k
         scores_known = True

@@ -53,7 +53,7 @@ def search_together(
         stop = min(start + arms_per_round, len(arms))
         sums = source.exact_scores(arms[start:stop], [problem.source for problem in problems], team)
         for problem, tally, own, raw in zip(problems, tallies, scores, sums, strict=True):
-            own[start:stop] = problem.as_scores(raw * problem.scale[start:stop])
+            own[start:stop] = problem.scores(slice(start, stop), raw)
             tally.numbers_read += (stop - start) * source.n_coordinates
             tally.exact_scores += stop - start
             threshold = None

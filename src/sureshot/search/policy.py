@@ -91,7 +91,7 @@ def evaluation_pays(
     Each candidate may turn out not to belong to the top k; the expected number of such wasted
     evaluations, times what one costs, is compared with another round for the other arms.
     """
-    spread = np.sqrt(candidate_errors**2 + runner_up_error**2)
+    spread = np.hypot(candidate_errors, runner_up_error)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.nan_to_num((candidates - runner_up) / spread, nan=0.0)
     waste = sum(0.5 * math.erfc(value / math.sqrt(2)) for value in z.tolist())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot._native import Team
+from sureshot.errors import BoundsError
 from sureshot.result import RoundInfo
 
 if TYPE_CHECKING:
@@ -43,6 +44,16 @@ class Problem:
     team: Team = field(default_factory=lambda: Team(1))
     replacement: bool = False  # whether rewards are drawn with replacement
     cheap_pulls: bool = True  # whether reading the answers to the end costs next to nothing
+
+    def scores(self, positions: Ints | slice, sums: Floats) -> Floats:
+        """Return the scores of some arms, as they are ranked, from the sums of all their rewards."""
+        with np.errstate(over="ignore"):
+            signed = self.scale[positions] * sums
+        finite = np.isfinite(signed)
+        if not finite.all():
+            arm = self.arms[positions][int(np.argmin(finite))]
+            raise BoundsError(f"the score of data row {arm} is too large for float64")
+        return self.as_scores(signed)
 
     def as_scores(self, signed: Floats) -> Floats:
         """Return scores as they are ranked: by absolute value if both signs count."""

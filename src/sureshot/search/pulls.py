@@ -153,7 +153,7 @@ class Pulls:
             return
         problem = self.problem
         sums = problem.source.exact_scores(problem.arms[unknown])
-        self.scores[unknown] = problem.as_scores(sums * problem.scale[unknown])
+        self.scores[unknown] = problem.scores(unknown, sums)
         self.known[unknown] = True
         self.tally.numbers_read += len(unknown) * problem.source.n_coordinates
         self.tally.exact_scores += len(unknown)

@@ -354,7 +354,7 @@ class Race:
         """Take the exact sums of some arms, for which so many numbers were read."""
         problem, ledger = self.problem, self.ledger
         constant = float(self.centre[self.weight == 0].sum())
-        ledger.scores[positions] = problem.as_scores(problem.scale[positions] * (sums + constant))
+        ledger.scores[positions] = problem.scores(positions, sums + constant)
         ledger.status[positions] = KNOWN
         self.tally.numbers_read += numbers
         self.tally.exact_scores += len(positions)
