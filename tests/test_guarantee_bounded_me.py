@@ -158,7 +158,11 @@ class OnesFirst(FunctionSource):
         return Totals(sums, np.zeros(len(arms)), np.ones(len(arms)), None)
 
     def exact_scores(
-        self, arms: Ints, sources: Sequence[FunctionSource] = (), team: Team | None = None
+        self,
+        arms: Ints,
+        sources: Sequence[FunctionSource] = (),
+        team: Team | None = None,
+        norms: Floats | None = None,
     ) -> Floats:
         exact = self.ones[arms].astype(float)
         return exact[None] if sources else exact

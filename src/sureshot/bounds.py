@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,11 @@ class Bounds:
         row.
     norms
         Upper bounds of the Euclidean norms of the rows: a scalar or an array (n,).
+    norms_exact
+        Whether `norms` are the norms themselves, up to rounding (64 roundings of the data's type, 4
+        of half precision), as those of a scan are. A search by cosine then divides by them and
+        need not read all rows for their norms; it is as good as they are, and its certificate says
+        so. A row that is read whole and has another norm raises `BoundsError`.
     middle, scale, reach
         What a scan finds: every value of row i lies within ``reach[i] * scale`` of ``middle``,
         both of shape (N,).
@@ -51,22 +56,24 @@ class Bounds:
     middle: Floats | None = None
     scale: Floats | None = None
     reach: Floats | None = None
+    norms_exact: bool = False
 
     def __repr__(self) -> str:
         if self.reach is not None and self.scale is not None:
             return f"Bounds(scan of {len(self.reach)} rows of {len(self.scale)} coordinates)"
-        known = (field.name for field in fields(self) if getattr(self, field.name) is not None)
-        return f"Bounds({', '.join(known)})"
+        return f"Bounds({', '.join(self._known())})"
+
+    def _known(self) -> dict[str, Any]:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: value for name, value in values.items() if not (value is None or value is False)
+        }
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to an ``.npz`` file that `load` reads."""
         from pathlib import Path  # noqa: PLC0415 - not worth a slower import of the package
 
-        known = {
-            field.name: np.asarray(getattr(self, field.name))
-            for field in fields(self)
-            if getattr(self, field.name) is not None
-        }
+        known = {name: np.asarray(value) for name, value in self._known().items()}
         with Path(path).open("wb") as file:
             np.savez(file, allow_pickle=False, format=np.array(FORMAT), **known)
 
@@ -86,15 +93,18 @@ class Bounds:
         names = {field.name for field in fields(cls)}
         if known.pop("format", None) != FORMAT or not known.keys() <= names:
             raise ValueError(f"{os.fspath(path)} does not hold bounds saved in format {FORMAT}")
-        return cls(**known)
+        return cls(**known | {"norms_exact": bool(known.get("norms_exact", False))})
 
 
-def scan_rows(data: Array, team: Team) -> Bounds:
-    """Scan checked data: scales from a sample of rows, then one pass over everything."""
-    n_arms, width = data.shape
+def scan_rows(data: Array, arms: Ints, team: Team) -> Bounds:
+    """Scan some rows of checked data: scales from a sample of them, then one pass over all of them.
+
+    What is found has one entry for each of these rows.
+    """
+    n_arms, width = len(arms), data.shape[1]
     values, element = for_kernels(data)
     low, high = np.empty((2, width))
-    _native.column_limits(values, element, _sample(n_arms), team, low, high)
+    _native.column_limits(values, element, arms[_sample(n_arms)], team, low, high)
     # Values that are not finite are found below, by the norm of their row. In place, because fresh
     # memory costs more than the arithmetic.
     with np.errstate(invalid="ignore", over="ignore"):
@@ -109,11 +119,17 @@ def scan_rows(data: Array, team: Team) -> Bounds:
             scale.fill(1)
         np.divide(1, scale, out=unit)
     reach, squares = np.empty((2, n_arms))
-    _native.scan_rows(values, element, middle, unit, np.arange(n_arms), team, reach, squares)
+    _native.scan_rows(values, element, middle, unit, arms, team, reach, squares)
     if not np.isfinite(squares).all():
-        row = int(np.argmax(~np.isfinite(squares)))
+        row = int(arms[np.argmax(~np.isfinite(squares))])
         raise ValueError(f"data row {row} holds values that are not finite or too large to square")
-    return Bounds(norms=np.sqrt(squares), middle=middle, scale=scale, reach=reach)
+    norms = np.sqrt(squares)
+    return Bounds(norms=norms, middle=middle, scale=scale, reach=reach, norms_exact=True)
+
+
+def numbers_in_scan(n_arms: int, width: int) -> int:
+    """Return how many numbers a scan of so many rows reads: the sample is read twice."""
+    return (n_arms + len(_sample(n_arms))) * width
 
 
 def _sample(n_arms: int) -> Ints:

@@ -66,17 +66,14 @@ def search(
         sums += (found.high - intervals.centre[coordinates].sum()) + found.low
         tally.numbers_read += len(alive) * len(coordinates)
         pulls = this.pulls
-        estimates = problem.as_scores(
-            problem.scale[alive] * (sums * (n_rewards / pulls) + constant)
-        )
+        estimates = problem.scores(alive, sums * (n_rewards / pulls) + constant)
         kept = np.sort(largest(estimates, this.keep))
         alive, sums, estimates = alive[kept], sums[kept], estimates[kept]
         tally.end_round(len(alive), pulls)
 
     scores_known = pulls == n_rewards
     if problem.cheap_pulls:
-        signed = source.exact_scores(problem.arms[alive]) * problem.scale[alive]
-        estimates = problem.as_scores(signed)
+        estimates = problem.scores(alive, source.exact_scores(problem.arms[alive]))
         tally.numbers_read += k * source.n_coordinates
         tally.exact_scores += k
         scores_known = True
