@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -84,6 +85,30 @@ def test_progress_is_told_in_the_callers_thread_in_order() -> None:
     for query in range(7):
         rounds = [number for which, number in told if which == query]
         assert rounds == list(range(1, len(rounds) + 1))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("method", ["betting", "exact", "bounded-me"])
+@pytest.mark.parametrize("metric", ["ip", "cosine"])
+def test_the_seconds_of_the_queries_add_up(threads: int, method: str, metric: str) -> None:
+    data, queries = clear_and_hopeless(np.random.default_rng(6))
+    began = time.perf_counter()
+    found = sureshot.top_k(
+        data,
+        np.tile(queries, (3, 1)),
+        3,
+        metric=metric,
+        bounds="scan",
+        method=method,
+        epsilon=0.01 if metric == "cosine" else 1e3,
+        threads=threads,
+        rng=0,
+    )
+    passed = time.perf_counter() - began
+    seconds = [one.work.seconds for one in found.queries]
+    assert all(one > 0 for one in seconds)
+    assert sum(seconds) == pytest.approx(found.work.seconds)
+    assert found.work.seconds <= passed
 
 
 def test_an_error_in_one_query_is_raised() -> None:

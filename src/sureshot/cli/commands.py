@@ -78,7 +78,9 @@ def search(data: Path, query: Path, as_json: bool, **options: Any) -> None:
     rows, queries = open_array(data), open_array(query)
     how_many = len(queries) if queries.ndim > 1 else 1
     bounds = given.get("bounds")
-    known = {"bounds": load_bounds(bounds)} if isinstance(bounds, Path) else {}
+    known: dict[str, Any] = {"bounds": load_bounds(bounds)} if isinstance(bounds, Path) else {}
+    if "row_scale" in given:
+        known["row_scale"] = open_array(given["row_scale"])
     with told_in_one_line(), shown_if_slow(rows.size, how_many) as progress:
         result = sureshot.top_k(rows, queries, **(given | known), progress=progress)
     if as_json:
