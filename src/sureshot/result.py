@@ -39,8 +39,8 @@ class Certificate:
     assumption
         What the guarantee rests on, in words.
     every_position
-        True if the promise holds for every position, as betting elimination and exact answers
-        prove it, and not for the k-th alone.
+        True if the promise holds for every position, as it is proved for betting elimination and
+        exact answers, and not for the k-th alone, as for the other methods.
     limit
         Where no bounds were given: the normalised block sum that no unread one may exceed for the
         guarantee to hold, an estimate. None where it rests on no such limit. Of several queries

@@ -84,5 +84,6 @@ def search(
         scores="exact" if scores_known else "estimate",
         unconditional=False,
         assumption=AS_PUBLISHED + problem.assumption.removeprefix("unconditional"),
+        every_position=k == 1,
     )
     return Answer(alive, estimates, certificate)

@@ -199,7 +199,7 @@ class Chase:
             scores="exact" if scores_known else "estimate",
             unconditional=problem.unconditional,
             assumption=problem.assumption,
-            every_position=reached == 0,  # with evaluated leaders, as in Theorem 5
+            every_position=True,
         )
         if readings.known().all():
             certificate = exact.certificate(problem)

@@ -195,6 +195,7 @@ class Pulls:
                 f"{refusal or problem.assumption}; rewards were drawn "
                 f"{'with' if self.replacement else 'without'} replacement"
             ),
+            every_position=problem.k == 1 and not refusal,
         )
         return Answer(positions, self.scores[positions], certificate)
 
