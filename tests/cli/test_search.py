@@ -248,6 +248,11 @@ def test_the_certificate_says_what_the_bounds_give(
     assert words in shown.output
 
 
+def test_a_scan_is_told(invoke: Invoke) -> None:
+    shown = invoke("search", "data.npy", "query.npy", "--bounds", "scan", "--seed", "3").output
+    assert f"{2 * 97 * 1535:,} of them by the scan" in shown
+
+
 def test_a_budget_is_kept(invoke: Invoke, folder: Path) -> None:
     arguments = ["search", "data.npy", "query.npy", "-k", "2", "--seed", "3", "--bounds", "-1,1"]
     found = json.loads(invoke(*arguments, "--budget", "0.05", "--json").stdout)

@@ -73,6 +73,9 @@ def search(data: Path, query: Path, as_json: bool, **options: Any) -> None:
 
     DATA is a .npy file of shape (rows, columns). It is mapped, not loaded, so it may be larger than
     memory. QUERY is a .npy file of shape (columns,), or (queries, columns) for several queries.
+
+    With --json, "rounds" tells how the search of a single query went; of several queries each has its
+    own in "queries", with its answer, certificate and work.
     """
     given = {name: value for name, value in options.items() if value is not None}
     rows, queries = open_array(data), open_array(query)
