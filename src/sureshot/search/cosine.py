@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +15,12 @@ SMALLEST_NORM = 1e-140
 
 
 def norm_of(query: Floats) -> float:
-    """Return the norm of a query that is not all zeros; no square of it overflows or underflows."""
+    """Return the norm of a query that is not all zeros; no square of it overflows or underflows.
+
+    Not by numpy.linalg.norm: that asks BLAS, whose threads take their time and whose digits differ.
+    """
     largest = float(np.abs(query).max())
-    return largest * float(np.linalg.norm(query / largest))
+    return largest * math.sqrt(float(np.square(query / largest).sum()))
 
 
 def factors(norms: Floats, arms: Ints, query_norm: float) -> Floats:
