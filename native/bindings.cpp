@@ -149,20 +149,30 @@ NB_MODULE(_native, m) {
     m.def(
         "row_scores",
         [](const Data& data, Element element, Metric metric, const Table& queries, const Ids& arms,
-           Team& team, const TableOut& scores) {
+           Team& team, const TableOut& scores, const std::optional<RealsOut>& squares) {
             const Matrix matrix = matrix_of(data, element);
+            if (squares && metric != Metric::inner_product) {
+                throw nb::value_error("squares come with inner products only");
+            }
             const nb::gil_scoped_release release;
             const Arms all = arms_of(arms);
             const auto n_queries = static_cast<std::int64_t>(queries.shape(0));
+            // With the first query: one pass is enough for them.
+            const auto squares_from = [&](std::int64_t q, std::int64_t at) {
+                return squares && q == 0 ? squares->data() + at : nullptr;
+            };
             if (few_and_far(matrix, all)) {
                 std::vector<double> sums(static_cast<std::size_t>(all.count * lanes));
+                std::vector<double> square_sums(squares ? sums.size() : 0);
                 for (std::int64_t q = 0; q < n_queries; ++q) {
+                    double* wanted = squares && q == 0 ? square_sums.data() : nullptr;
                     team.run(2 * all.count, matrix.n_columns / 2, [&](auto begin, auto end) noexcept {
                         kernels().half_sums(matrix, metric, queries.data() + q * matrix.n_columns, all,
-                                            begin, end, sums.data());
+                                            begin, end, sums.data(), wanted);
                     });
                     kernels().join_lanes(sums.data(), all.count, scores.data() + q * all.count);
                 }
+                if (squares) kernels().join_lanes(square_sums.data(), all.count, squares->data());
                 return;
             }
             // A few rows stay in the caches while all queries read them.
@@ -172,14 +182,16 @@ NB_MODULE(_native, m) {
                     const Arms few{all.ids + some, std::min(together, end - some)};
                     for (std::int64_t q = 0; q < n_queries; ++q) {
                         kernels().row_scores(matrix, metric, queries.data() + q * matrix.n_columns, few,
-                                             scores.data() + q * all.count + some);
+                                             scores.data() + q * all.count + some,
+                                             squares_from(q, some));
                     }
                 }
             }, grain_of(matrix));
         },
         "data"_a.noconvert(), "element"_a, "metric"_a, "queries"_a.noconvert(), "arms"_a.noconvert(),
-        "team"_a, "scores"_a.noconvert(),
-        "Fill scores (queries, arms) with the sum of all rewards of each arm.");
+        "team"_a, "scores"_a.noconvert(), "squares"_a.noconvert() = nb::none(),
+        "Fill scores (queries, arms) with the sum of all rewards of each arm, and squares (arms,), for "
+        "inner products, with its squared norm.");
 
     m.def(
         "scan_rows",

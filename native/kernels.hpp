@@ -24,15 +24,16 @@ using BlockTotals = void(const Matrix& matrix, Metric metric, const double* quer
                          Totals out) noexcept;
 
 // scores[arm]: the sum of all rewards of each arm, computed in double. It depends on the row alone, not
-// on the memory order of the matrix nor on the other arms.
+// on the memory order of the matrix nor on the other arms. squares, unless null, gets the squared norm of
+// each arm, as independent, in the same pass; the metric is then the inner product.
 using RowScores = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
-                       double* scores) noexcept;
+                       double* scores, double* squares) noexcept;
 
 // The same scores of a few arms of coordinate-major data, in two steps, since each of their values comes in
 // a cache line of its own: sums[arm * lanes + lane] for the halves of these rows of sums from `begin` to
-// `end`, so that threads can share an arm; and from these the scores.
+// `end`, so that threads can share an arm; and from these the scores. Likewise the squares.
 using HalfSums = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
-                      std::int64_t begin, std::int64_t end, double* sums) noexcept;
+                      std::int64_t begin, std::int64_t end, double* sums, double* squares) noexcept;
 using JoinLanes = void(const double* sums, std::int64_t n_arms, double* scores) noexcept;
 
 // reach[arm] = max_j |value - middle[j]| * unit[j], where a NaN is passed over, and squares[arm] =

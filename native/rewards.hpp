@@ -9,11 +9,18 @@
 namespace sureshot::SURESHOT_ISA {
 
 struct InnerProduct {
+    static constexpr bool squared = false;
     static double reward(double value, double query) { return value * query; }
+};
+
+// The same for kernels that also add up the squares of the data values while they have them at hand.
+struct InnerProductAndSquare : InnerProduct {
+    static constexpr bool squared = true;
 };
 
 // Distances are negated, so that the largest score is the nearest row.
 struct SquaredEuclidean {
+    static constexpr bool squared = false;
     static double reward(double value, double query) {
         const double difference = value - query;
         return -(difference * difference);
@@ -21,6 +28,7 @@ struct SquaredEuclidean {
 };
 
 struct L1 {
+    static constexpr bool squared = false;
     static double reward(double value, double query) { return -std::fabs(value - query); }
 };
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pytest
 
 import sureshot
+from sureshot import api
+from sureshot.result import share_time
 from sureshot.search import batch
+from sureshot.search.problem import Tally, timed
 
 if TYPE_CHECKING:
-    from sureshot import RoundInfo
+    from collections.abc import Sequence
+
+    from sureshot import RoundInfo, TopK
     from sureshot._types import Array
 
 BOUNDS: tuple[Any, ...] = ("scan", None)
@@ -84,6 +90,58 @@ def test_progress_is_told_in_the_callers_thread_in_order() -> None:
     for query in range(7):
         rounds = [number for which, number in told if which == query]
         assert rounds == list(range(1, len(rounds) + 1))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("method", ["betting", "exact", "bounded-me"])
+@pytest.mark.parametrize("metric", ["ip", "cosine"])
+def test_the_seconds_of_the_queries_add_up(threads: int, method: str, metric: str) -> None:
+    data, queries = clear_and_hopeless(np.random.default_rng(6))
+    began = time.perf_counter()
+    found = sureshot.top_k(
+        data,
+        np.tile(queries, (3, 1)),
+        3,
+        metric=metric,
+        bounds="scan",
+        method=method,
+        epsilon=0.01 if metric == "cosine" else 1e3,
+        threads=threads,
+        rng=0,
+    )
+    passed = time.perf_counter() - began
+    seconds = [one.work.seconds for one in found.queries]
+    assert all(one > 0 for one in seconds)
+    assert sum(seconds) == pytest.approx(found.work.seconds)
+    assert found.work.seconds <= passed
+
+
+def test_time_is_divided_among_those_it_is_spent_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([10.0, 16.0])
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    first, second = Tally(0, seconds=1.0), Tally(1, seconds=3.0)
+    with timed(first, second):
+        pass
+    assert (first.seconds, second.seconds) == (4.0, 6.0)
+    batch._divide(5.0, [first, second])
+    assert (first.seconds, second.seconds) == (2.0, 3.0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_no_time_is_counted_twice(
+    threads: int, bounds: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, queries = clear_and_hopeless(np.random.default_rng(7))
+    accounted = []
+
+    def listen(results: Sequence[TopK], seconds: float) -> list[TopK]:
+        accounted.append(sum(one.work.seconds for one in results) / seconds)
+        return share_time(results, seconds)
+
+    monkeypatch.setattr(api, "share_time", listen)
+    sureshot.top_k(data, np.tile(queries, (3, 1)), 3, bounds=bounds, threads=threads, rng=0)
+    assert 0 < accounted[0] <= 1
 
 
 def test_an_error_in_one_query_is_raised() -> None:

@@ -131,9 +131,8 @@ def test_every_metric_finds_the_exact_answer_reading_a_part(
     )
     assert found.indices.tolist() == truth.indices.tolist()
     np.testing.assert_allclose(found.scores, truth.scores, rtol=1e-12)
-    read_for_norms = 1.0 if metric == "cosine" else 0.0
     # Rows this short are soon read whole, most of all where columns are read at the speed of memory.
-    assert found.work.share - read_for_norms < 1.1
+    assert found.work.share < 1.1
 
 
 def gaps(rng: np.random.Generator, n: int, n_rewards: int) -> Floats:
@@ -204,9 +203,6 @@ def test_the_shares_of_the_ladder_add_up_to_one() -> None:
 def test_without_bounds_the_certificate_names_the_limit() -> None:
     data, query = low_rank(np.random.default_rng(11), 300, 8192)
     found = sureshot.top_k(data, query, 5, rng=0)
-    assert (
-        "unless some normalised block sum that was not read exceeds" in found.certificate.assumption
-    )
     limit = named_limit(found)
     # A later, larger value makes the limit climb, and dropped arms are tried again.
     spiked = data.copy()
@@ -218,7 +214,10 @@ def test_without_bounds_the_certificate_names_the_limit() -> None:
 
 
 def named_limit(result: sureshot.TopK) -> float:
-    return float(result.certificate.assumption.split("exceeds ")[1].split()[0])
+    limit = result.certificate.limit
+    assert limit is not None
+    assert f"exceeds {limit:.6g} (an estimate" in result.certificate.assumption
+    return limit
 
 
 def test_no_arm_skips_a_drawn_block() -> None:

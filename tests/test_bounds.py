@@ -58,13 +58,46 @@ def test_every_kind_of_bounds_is_unconditional_and_right(
     truth = sureshot.top_k(data, query, 5, method="exact", where=rows)
     assert found.indices.tolist() == truth.indices.tolist()
     assert found.certificate.unconditional
-    scanned = data.size if kind == "scan inside" else 0
-    read = (found.work.numbers_read - scanned) / (150 * 6000)
+    # Of the 150 rows searched, and of a sample of 128 of them again.
+    assert found.work.numbers_scanned == (278 * 6000 if kind == "scan inside" else 0)
+    read = (found.work.numbers_read - found.work.numbers_scanned) / (150 * 6000)
     if not found.certificate.exact:
         assert found.certificate.assumption.startswith("unconditional as long as")
     # Limits for all rows are loose, and rows this short are then soon read whole, columns even sooner.
     tight = kind in ("norms", "both", "scan", "scan inside") and order == "C"
     assert read < (0.9 if tight else 1.3)
+
+
+@pytest.mark.parametrize("method", ["betting", "exact", "bounded-me"])
+def test_a_scan_inside_a_call_reads_the_searched_rows_only(data: Array, method: str) -> None:
+    rows = np.array([3, 17, 20, 150, 299])
+    outside = np.setdiff1d(np.arange(300), rows)
+    spoilt = data.copy()
+    spoilt[outside] = np.nan
+    spoilt[outside[::2]] = 3e38
+    query = data[3].astype(np.float64)
+    for values in (data, spoilt):
+        found = sureshot.top_k(
+            values, query, 2, bounds="scan", where=rows, method=method, epsilon=10.0, rng=0
+        )
+        assert found.indices[0] == 3
+        assert found.work.numbers_scanned == 2 * 5 * 6000
+        assert found.work.share <= 4
+    # As if the other rows were not there.
+    alone = sureshot.top_k(data[rows], query, 2, bounds="scan", method=method, epsilon=10.0, rng=0)
+    np.testing.assert_array_equal(alone.scores, found.scores)
+    assert alone.work.numbers_read == found.work.numbers_read
+    spoilt[20, 7] = np.nan
+    with pytest.raises(ValueError, match="data row 20 holds values that are not finite"):
+        sureshot.top_k(spoilt, query, 2, bounds="scan", where=rows, method=method, epsilon=10.0)
+
+
+def test_a_batch_counts_its_scan_once(data: Array, query: Array) -> None:
+    found = sureshot.top_k(data, np.stack([query, -query]), 3, bounds="scan", rng=0)
+    scanned = [one.work.numbers_scanned for one in found.queries]
+    assert scanned == [428 * 6000, 0]
+    assert found.work.numbers_scanned == sum(scanned)
+    assert found.queries[1].work.share < 1
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "bool"])

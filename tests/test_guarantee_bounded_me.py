@@ -118,7 +118,9 @@ def test_inner_products_and_distances_with_true_bounds(metric: str, delta: float
             "metric": metric,
             "epsilon": epsilon,
             "delta": delta,
-            "bounds": (0, 1),
+            "bounds": sureshot.Bounds(
+                low=0, high=1, norms=np.linalg.norm(data, axis=1), norms_exact=True
+            ),
         }
         truth = sureshot.top_k(data, query, k, metric=metric, method="exact")
         found = sureshot.top_k(data, query, k, method="bounded-me", rng=seed, **options)
@@ -158,7 +160,11 @@ class OnesFirst(FunctionSource):
         return Totals(sums, np.zeros(len(arms)), np.ones(len(arms)), None)
 
     def exact_scores(
-        self, arms: Ints, sources: Sequence[FunctionSource] = (), team: Team | None = None
+        self,
+        arms: Ints,
+        sources: Sequence[FunctionSource] = (),
+        team: Team | None = None,
+        norms: Floats | None = None,
     ) -> Floats:
         exact = self.ones[arms].astype(float)
         return exact[None] if sources else exact

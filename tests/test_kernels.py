@@ -105,6 +105,20 @@ def test_kernels_do_what_the_model_does(
             scores = np.full(len(arms), np.nan)
             _native.row_scores(values, element, metric, query[None], arms, team, scores[None])
             assert_same(scores, sum_in_lanes(table))
+            if reward == "ip":
+                both = np.full((2, len(arms)), np.nan)
+                queries = np.stack([query, unit])
+                norms = np.full(len(arms), np.nan)
+                _native.row_scores(values, element, metric, queries, arms, team, both, norms)
+                assert_same(both[0], scores)
+                assert_same(both[1], sum_in_lanes(numbers[arms] * unit))
+                assert_same(norms, sum_in_lanes(numbers[arms] ** 2))
+                alone = np.full(len(arms), np.nan)
+                _native.row_scores(
+                    values, element, metric, query[None], arms, team, both[:1], alone
+                )
+                assert_same(both[0], scores)
+                assert_same(alone, norms)
             for block in (1, 5, 16):
                 count = -(-width // block)
                 blocks = np.unique(np.append(rng.integers(0, count, 20), count - 1))
@@ -159,6 +173,10 @@ def test_a_few_rows_of_columns_are_scored_as_rows_are(
             team = Team(threads)
             team.start()
             source = DenseSource(stored, query, "ip", Blocks(shape[1]), team)
-            found.append(source.exact_scores(np.array(few)))
-    for scores in found[1:]:
-        np.testing.assert_array_equal(scores, found[0])
+            norms = np.empty(len(few))
+            scores = source.exact_scores(np.array(few), norms=norms)
+            np.testing.assert_array_equal(source.exact_scores(np.array(few)), scores)
+            found.append(np.stack([scores, norms]))
+    for both in found[1:]:
+        np.testing.assert_array_equal(both, found[0])
+    np.testing.assert_allclose(found[0][1], np.linalg.norm(data[few], axis=1), rtol=1e-12)

@@ -130,6 +130,8 @@ def test_certificate_says_in_words_what_it_says_in_numbers(method: str, kind: st
         else:
             assert f"{1 - certificate.delta:.6g}" in text
             assert f"{certificate.epsilon:.6g}" in text
+            assert ("position by position" in text) == certificate.every_position
+            assert ("k-th best" in text) == (not certificate.every_position)
     if method == "exact":
         assert result.certificate.exact
 
@@ -145,7 +147,8 @@ def test_work_adds_up(method: str, kind: str) -> None:
         assert query.work.seconds > 0
     itemsize = 8 if kind == "best arms" else DATA.itemsize
     assert work.bytes_read == work.numbers_read * itemsize
-    for name in ("numbers_read", "bytes_read", "rounds", "exact_scores"):
+    assert work.seconds == pytest.approx(sum(query.work.seconds for query in result.queries))
+    for name in ("numbers_read", "numbers_scanned", "bytes_read", "rounds", "exact_scores"):
         assert getattr(work, name) == sum(getattr(query.work, name) for query in result.queries)
     assert work.share == pytest.approx(np.mean([query.work.share for query in result.queries]))
     if method == "exact":
@@ -162,7 +165,11 @@ def test_to_dict_is_ready_for_json(method: str, kind: str) -> None:
     assert read["indices"] == result.indices.tolist()
     assert read["certificate"] == dataclasses.asdict(result.certificate)
     assert read["work"] == dataclasses.asdict(result.work)
-    assert read["rounds"] == [dataclasses.asdict(info) for info in result.rounds]
+    # Every round once: in the query that it belongs to.
+    owners = read["queries"] if kind == "several queries" else [read]
+    told = [info for owner in owners for info in owner["rounds"]]
+    assert told == [dataclasses.asdict(info) for info in result.rounds]
+    assert ("rounds" in read) == (kind != "several queries")
     assert len(read["queries"]) == (3 if kind == "several queries" else 0)
 
 
@@ -201,6 +208,82 @@ def test_a_stack_promises_what_holds_for_each_query(method: str) -> None:
     assert all(one.assumption in result.certificate.assumption for one in alone)
     np.testing.assert_array_equal(result.scores, [query.scores for query in result.queries])
     np.testing.assert_array_equal(result.indices, [query.indices for query in result.queries])
+
+
+def certificate(**changes: Any) -> sureshot.Certificate:
+    plain: dict[str, Any] = {"epsilon": 0.0, "delta": 0.05, "exact": False, "scores": "exact"}
+    plain |= {"unconditional": True, "assumption": "unconditional"}
+    return sureshot.Certificate(**(plain | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"every_position": True}, "this is the true top k, position by position;"),
+        (
+            {"every_position": True, "epsilon": 0.5},
+            "this is within 0.5 of the true top k, position by position;",
+        ),
+        ({"epsilon": 0.5}, "the last of these is within 0.5 of the true k-th best;"),
+        ({}, "the last of these is as good as the true k-th best;"),
+    ],
+)
+def test_the_words_of_a_promise(changes: dict[str, Any], words: str) -> None:
+    assert str(certificate(**changes)).startswith(f"With probability at least 0.95 {words}")
+
+
+def test_only_what_is_proved_is_promised_for_every_position() -> None:
+    data = np.random.default_rng(6).random((60, 2048))
+    query = np.random.default_rng(7).standard_normal(2048)
+    for method in ("betting", "exact", "bounded-me", "lucb"):
+        found = sureshot.top_k(
+            data, query, 3, bounds=(0, 1), method=method, epsilon=900.0, rng=0
+        ).certificate
+        assert found.exact == (method == "exact")
+        assert found.every_position == (method in ("betting", "exact"))
+
+
+def test_a_batch_without_bounds_has_one_sentence() -> None:
+    rng = np.random.default_rng(8)
+    patterns = rng.standard_normal((4, 4096))
+    data = rng.standard_normal((200, 4)) @ patterns + 0.1 * rng.standard_normal((200, 4096))
+    queries = rng.standard_normal((60, 4)) @ patterns
+    queries[5] = 0
+    found = sureshot.top_k(data, queries, 3, rng=0)
+    own = [one.certificate for one in found.queries]
+    limits = [one.limit for one in own if one.limit is not None]
+    assert len(set(limits)) > 10
+    assert all(one.limit is None and one.exact for one in own if one.limit not in limits)
+    exact = sum(one.exact for one in own)
+    words = found.certificate.assumption
+    assert found.certificate.limit == min(limits)
+    assert words.count("unless") == 1
+    assert f"for {len(limits)} of 60 queries: unless some" in words
+    assert f"for {exact} of 60 queries: no assumption is needed" in words
+    assert f"{min(limits):.6g} to {max(limits):.6g} (estimates" in words
+    assert not found.certificate.unconditional
+    for text in (str(found.certificate), repr(found)):
+        assert len(text) < 1500
+    # A query alone says the same as in the batch.
+    alone = sureshot.top_k(data, queries[0], 3, rng=0)
+    assert alone.certificate == own[0]
+    assert f"exceeds {own[0].limit:.6g} (an estimate" in own[0].assumption
+
+
+def test_a_batch_of_a_bandit_has_one_sentence() -> None:
+    """How often arms were pulled differs from query to query and is told by the rounds."""
+    data = np.random.default_rng(9).random((20, 300))
+    queries = np.random.default_rng(10).standard_normal((30, 300))
+    found = sureshot.top_k(data, queries, 2, bounds=(0, 1), method="lucb", epsilon=150.0, rng=0)
+    assert len(found.certificate.assumption) < 300
+
+
+def test_one_limit_for_all_queries_is_named_plainly() -> None:
+    data = np.random.default_rng(11).choice([-1.0, 1.0], (300, 2048))
+    query = data[0] + np.random.default_rng(12).standard_normal(2048)
+    found = sureshot.top_k(data, np.stack([query, query]), 1, epsilon=300.0, rng=0)
+    assert found.certificate.limit is not None
+    assert found.certificate.assumption == found.queries[0].certificate.assumption
 
 
 @every_result

@@ -166,6 +166,7 @@ def row_scores(
     arms: Ints,
     team: Team,
     scores: Floats,
+    squares: Floats | None = None,
 ) -> None: ...
 def scan_rows(
     data: Array,

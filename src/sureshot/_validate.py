@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 METRICS = ("ip", "abs-ip", "sqeuclidean", "l1", "cosine")
 # Searched as negated distances, shown as distances.
 DISTANCES = ("sqeuclidean", "l1")
+# Those that row_scale works with.
+SCALED = ("ip", "abs-ip")
 
 # Methods that pull single coordinates and need limits of every reward.
 RANGE_METHODS = ("bounded-me", *BANDITS)
-
-# Norms of rows below this are not computed well: their squares are subnormal numbers.
-SMALLEST_NORM = 1e-140
 
 # More than any machine has; the native code counts threads in 32 bits.
 MOST_THREADS = 1 << 16
@@ -64,6 +63,7 @@ class TopKRequest:
     budget: float | None
     budget_seconds: float | None
     arms: Ints
+    row_scale: Floats | None  # of the searched arms
     seed: int
     threads: int
     team: Team
@@ -106,6 +106,7 @@ def top_k_request(
     budget: Any,
     budget_seconds: Any,
     where: Any,
+    row_scale: Any,
     rng: Any,
     threads: Any,
     block: Any,
@@ -126,6 +127,7 @@ def top_k_request(
     if k > len(arms):
         raise ValueError(f"k must be at most the number of selected arms, {len(arms)}, got {k}")
     _refuse_small_budget(budget, len(arms), data.shape[1], method)
+    row_scale = _row_scale(row_scale, metric, len(data))
     threads = _threads(threads)
     team = Team(threads)
     if data.nbytes >= LARGE_ARRAY:
@@ -153,6 +155,7 @@ def top_k_request(
         budget=budget,
         budget_seconds=budget_seconds,
         arms=arms,
+        row_scale=None if row_scale is None else row_scale[arms],
         seed=_seed(rng),
         threads=threads,
         team=team,
@@ -247,23 +250,6 @@ def query_request(query: Any, k: Any, shape: tuple[int, int]) -> tuple[Floats, i
 def seed_of(rng: Any) -> int:
     """Return a seed drawn from what a user gave as `rng`."""
     return _seed(rng)
-
-
-def refuse_odd_norms(norms: Floats, arms: Ints, query_norm: float) -> None:
-    """Refuse norms that have no direction, or that float64 cannot compute or divide by."""
-    smallest = int(np.argmin(norms))
-    # Below this a square is a subnormal number and has lost digits.
-    if norms[smallest] < SMALLEST_NORM:
-        problem = "norm 0" if norms[smallest] == 0 else "a norm too small for float64"
-        message = (
-            f"metric='cosine' needs rows with a direction, and data row {arms[smallest]} has "
-            f"{problem}; leave such rows out with where="
-        )
-        raise ValueError(message)
-    with np.errstate(over="ignore", under="ignore"):
-        products = norms[smallest] * query_norm, norms.max() * query_norm
-    if not (products[0] > SMALLEST_NORM and products[1] < 1 / SMALLEST_NORM):
-        raise ValueError("metric='cosine': the norms are too large or too small for float64")
 
 
 def _data(data: Any) -> Array:
@@ -481,6 +467,31 @@ def _arms(where: Any, n_arms: int, what: str) -> Ints:
     if len(repeated):
         raise ValueError(f"where must not repeat an index, got {ordered[repeated[0]]} twice")
     return ordered
+
+
+def _row_scale(row_scale: Any, metric: str, n_arms: int) -> Floats | None:
+    if row_scale is None:
+        return None
+    if metric not in SCALED:
+        message = f"row_scale works with metric {_names(SCALED)}, got metric={metric!r}"
+        if metric == "cosine":
+            message += ", which is the inner product over the norms: give those with Bounds"
+        raise ValueError(message)
+    given = np.asarray(row_scale)
+    if not is_number(given.dtype):
+        raise TypeError(f"row_scale must hold numbers, got {given.dtype}")
+    if given.shape != (n_arms,):
+        message = (
+            f"row_scale must have one factor for each of the {n_arms} rows, got shape {given.shape}"
+        )
+        raise ValueError(message)
+    factors = given.astype(np.float64)
+    right = np.isfinite(factors) & (factors > 0)
+    if not right.all():
+        row = int(np.argmin(right))
+        message = f"row_scale must be finite and above 0, got {factors[row]:g} for row {row}"
+        raise ValueError(message)
+    return factors
 
 
 def _seed(rng: Any) -> int:

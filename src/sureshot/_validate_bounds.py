@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot._elements import PRECISION, is_number, nearest
-from sureshot.bounds import Bounds, scan_rows
+from sureshot.bounds import Bounds, numbers_in_scan, scan_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,6 +22,8 @@ NORM_ROUNDINGS = 64
 # Rows of half precision are normalised in a wider type and rounded in the end.
 NORM_ROUNDINGS_OF_HALVES = 4
 
+SCANNED = "the data is what was scanned"
+
 
 @dataclass(frozen=True, slots=True)
 class KnownBounds:
@@ -30,7 +32,10 @@ class KnownBounds:
     words: str = ""  # what they rest on
     low: Floats | None = None  # scalars, (N,) or (arms, 1)
     high: Floats | None = None
-    norms: Floats | None = None  # (arms,)
+    norms: Floats | None = None  # (arms,), upper bounds, with rounding in hand
+    exact_norms: Floats | None = None  # (arms,), where the norms are known
+    norm_words: str = ""  # what it rests on that these are the norms
+    norm_rounding: float = 0.0  # by how much of itself a norm may be off
     middle: Floats | None = None  # (N,), of a scan
     scale: Floats | None = None  # (N,), of a scan
     reach: Floats | None = None  # (arms,), of a scan
@@ -41,7 +46,6 @@ def known_bounds(bounds: Any, data: Array, arms: Ints, team: Team) -> KnownBound
     """Return what `bounds` says of the searched arms; a scan asked for is made here."""
     if bounds is None:
         return _dtype_bounds(data.dtype)
-    numbers_read = 0
     words = "the data lies within the given bounds"
     if isinstance(bounds, str):
         name = one_of(bounds, ("unit", "scan"), "bounds as a string")
@@ -49,8 +53,7 @@ def known_bounds(bounds: Any, data: Array, arms: Ints, team: Team) -> KnownBound
             words = "no row has a norm above 1"
             bounds = Bounds(norms=1.0)
         else:
-            bounds = scan_rows(data, team)
-            numbers_read = data.size
+            return _scan(data, arms, team)
     elif isinstance(bounds, (tuple, list)):
         low, high = pair(bounds)
         bounds = Bounds(low=low, high=high)
@@ -59,19 +62,48 @@ def known_bounds(bounds: Any, data: Array, arms: Ints, team: Team) -> KnownBound
             f"bounds must be None, a pair (low, high), a Bounds, 'unit' or 'scan', got {bounds!r}"
         )
         raise TypeError(message)
+    norm_words = "the given norms are the rows' norms"
     if bounds.reach is not None:
-        words = "the data is what was scanned"
+        words = norm_words = SCANNED
     low, high = _limits(bounds, data, arms)
     middle, scale, reach = _scanned(bounds, data, arms)
+    norms, rounding = _norms(bounds.norms, data, arms), norm_rounding(data.dtype)
+    exact = _are_exact(bounds)
     return KnownBounds(
         words=words,
         low=low,
         high=high,
-        norms=_norms(bounds.norms, data, arms),
+        norms=None if norms is None else norms * (1 + rounding),
+        exact_norms=norms if exact else None,
+        norm_words=norm_words if exact else "",
+        norm_rounding=rounding,
         middle=middle,
         scale=scale,
         reach=reach,
-        numbers_read=numbers_read,
+    )
+
+
+def norm_rounding(dtype: np.dtype[Any]) -> float:
+    """Return by how much of itself a norm may be off if it is said to be that of such a row."""
+    precision = PRECISION.get(dtype.name, PRECISION["float64"])
+    half = precision > PRECISION["float32"]
+    return (NORM_ROUNDINGS_OF_HALVES if half else NORM_ROUNDINGS) * precision
+
+
+def _scan(data: Array, arms: Ints, team: Team) -> KnownBounds:
+    """Scan the searched arms, and nothing else, for this call."""
+    found, rounding = scan_rows(data, arms, team), norm_rounding(data.dtype)
+    norms = np.asarray(found.norms)
+    return KnownBounds(
+        words=SCANNED,
+        norms=norms * (1 + rounding),
+        exact_norms=norms,
+        norm_words=SCANNED,
+        norm_rounding=rounding,
+        middle=found.middle,
+        scale=found.scale,
+        reach=found.reach,
+        numbers_read=numbers_in_scan(len(arms), data.shape[1]),
     )
 
 
@@ -139,10 +171,15 @@ def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
     limit = given.astype(np.float64)
     if not (np.isfinite(limit) & (limit >= 0)).all():
         raise ValueError("bounds must have finite norms of at least 0")
-    precision = PRECISION.get(data.dtype.name, PRECISION["float64"])
-    half = precision > PRECISION["float32"]
-    widened = limit * (1 + (NORM_ROUNDINGS_OF_HALVES if half else NORM_ROUNDINGS) * precision)
-    return np.broadcast_to(widened, (len(data),))[arms]
+    return np.broadcast_to(limit, (len(data),))[arms]
+
+
+def _are_exact(bounds: Bounds) -> bool:
+    if not isinstance(bounds.norms_exact, (bool, np.bool_)):
+        raise TypeError(f"bounds must have norms_exact True or False, got {bounds.norms_exact!r}")
+    if bounds.norms_exact and bounds.norms is None:
+        raise ValueError("bounds must have norms if norms_exact is True, got none")
+    return bool(bounds.norms_exact)
 
 
 def _scanned(

@@ -6,11 +6,13 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sureshot import _validate
 from sureshot.bounds import Bounds, scan_rows
 from sureshot.problems import best_arms_problem, top_k_problem
-from sureshot.result import stack
-from sureshot.search.batch import run_batch
+from sureshot.result import share_time, stack
+from sureshot.search.batch import run_batch, run_with_norms
 from sureshot.search.problem import Tally
 from sureshot.search.run import run
 from sureshot.sources import select
@@ -20,11 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from concurrent.futures import Executor
 
-    import numpy as np
     import numpy.typing as npt
 
     from sureshot._native import Team
-    from sureshot._types import Array, Ints
+    from sureshot._types import Array, Floats, Ints
     from sureshot.result import RoundInfo, TopK
     from sureshot.search.problem import Problem
 
@@ -45,6 +46,7 @@ def top_k(
     budget: float | None = None,
     budget_seconds: float | None = None,
     where: npt.ArrayLike | None = None,
+    row_scale: npt.ArrayLike | None = None,
     rng: Rng = None,
     threads: int | None = None,
     block: int | None = None,
@@ -64,8 +66,10 @@ def top_k(
         How many rows to return.
     metric
         ``"ip"`` (inner product, largest first), ``"abs-ip"`` (its absolute value), ``"cosine"``
-        (largest first; the row norms cost one pass over the data), ``"sqeuclidean"`` or ``"l1"``
-        (distances, smallest first).
+        (largest first), ``"sqeuclidean"`` or ``"l1"`` (distances, smallest first). A cosine needs the
+        norms of the rows: from ``scan(data)``, or as ``Bounds(norms=..., norms_exact=True)``. Without
+        them one pass over the searched rows computes them and answers the first query exactly; the
+        other queries of the call are searched with them.
     epsilon
         Allowed loss in the units of the returned scores: how much worse than the true k-th best
         the k-th returned row may be. 0 asks for the exact top k.
@@ -74,8 +78,10 @@ def top_k(
     bounds
         What is known of the data, which decides what kind of guarantee there is. ``(low, high)``:
         limits of its values, scalars, or arrays of shape (N,) per coordinate or (n, 1) per row.
-        ``"unit"``: no row has a norm above 1. `Bounds`: any of these, or larger norms. ``scan(data)``
-        or ``"scan"``: limits found by reading the data once. None: the limits of an integer type;
+        ``"unit"``: no row has a norm above 1. `Bounds`: any of these, or larger norms. ``scan(data)``:
+        limits found by reading the data once. ``"scan"``: the same for the searched rows inside this
+        call, counted in ``work``; it pays for several queries, since a single one is known exactly after
+        one pass. None: the limits of an integer type;
         for distances nothing is needed; inner products of floats get a guarantee under a condition
         that the certificate states. Data sampled outside its bounds raises `BoundsError`. On float data
         a limit means the nearest number of the data's type.
@@ -97,6 +103,10 @@ def top_k(
         ``"exact"``.
     where
         Boolean mask or array of indices without duplicates: search only these rows.
+    row_scale
+        A known factor of each row, shape (n,), finite and above 0: the score is the inner product times
+        it, for stored weights, say, or rows kept with a scale. For ``"ip"`` and ``"abs-ip"``; epsilon is
+        in units of these scores, and `bounds` are those of the data without the factor.
     rng
         Seed or numpy Generator of the random order. Queries chosen in the light of earlier answers
         must not reuse one integer seed: pass a Generator.
@@ -136,30 +146,35 @@ def top_k(
         budget,
         budget_seconds,
         where,
+        row_scale,
         rng,
         threads,
         block,
         progress,
     )
-    norms = select.norms(request)
     sign = -1.0 if request.metric in _validate.DISTANCES else 1.0
+    queries, method, team = range(len(request.queries)), request.method, request.team
+    results: list[TopK] = []
+    norms: Floats | None = None  # of the searched rows, if they had to be computed
 
-    def start(query: int, team: Team) -> tuple[Problem, Tally]:
+    def start(query: int, its_team: Team) -> tuple[Problem, Tally]:
         tally = Tally(query, request.progress, sign=sign)
         if query == 0:
-            tally.started = started
-            tally.numbers_read += select.numbers_read_before(request)
-        return top_k_problem(request, request.queries[query], norms, team), tally
+            tally.numbers_read = tally.numbers_scanned = request.bounds.numbers_read
+        return top_k_problem(request, request.queries[query], norms, its_team), tally
 
-    if request.single:
-        problem, tally = start(0, request.team)
-        return run(problem, request.method, request.seed, tally)
-    # A progress function is called from the caller's own thread only.
-    threads = 1 if request.progress else request.threads
-    results = run_batch(
-        start, len(request.queries), request.method, request.seed, threads, request.team
-    )
-    return stack(results, time.perf_counter() - started)
+    if request.metric == "cosine" and request.bounds.exact_norms is None:
+        results, norms = run_with_norms(start, queries, method, team)
+    elif request.single:
+        problem, tally = start(0, team)
+        results = [run(problem, method, request.seed, tally)]
+    if len(results) < len(queries):
+        # A progress function is called from the caller's own thread only.
+        threads = 1 if request.progress else request.threads
+        rest = queries[len(results) :]
+        results += run_batch(start, rest, method, request.seed, threads, team)
+    results = share_time(results, time.perf_counter() - started)
+    return results[0] if request.single else stack(results)
 
 
 def best_arms(
@@ -255,6 +270,7 @@ def best_arms(
     >>> int(found.indices[0]) >= 12
     True
     """
+    started = time.perf_counter()
     request = _validate.best_arms_request(
         pull,
         n_arms,
@@ -280,6 +296,7 @@ def best_arms(
         problem = best_arms_problem(request, rewards)
         seed = request.seed if rewards.journal is None else rewards.journal.seed
         found = run(problem, request.method, seed, Tally(0, request.progress))
+    (found,) = share_time([found], time.perf_counter() - started)
     return replace(found, work=replace(found.work, pulls_paid=rewards.paid))
 
 
@@ -308,4 +325,5 @@ def scan(data: Array, *, threads: int | None = None) -> Bounds:
     >>> scan(data)
     Bounds(scan of 500 rows of 3000 coordinates)
     """
-    return scan_rows(*_validate.scan_request(data, threads))
+    data, team = _validate.scan_request(data, threads)
+    return scan_rows(data, np.arange(len(data)), team)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sureshot import _native
 from sureshot._elements import for_kernels
+from sureshot.sources.norms import norms_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,9 +30,6 @@ SMALLEST_SCALE = 0.05
 # No scale is smaller than this: one over it must be a number.
 SMALLEST_DIVISOR = 2.0**-1000
 
-# A sum of squares below this may have lost some of them.
-SMALLEST_SQUARE = 2.0**-900
-
 FORMAT = 1  # of saved scans
 
 
@@ -47,6 +44,11 @@ class Bounds:
         row.
     norms
         Upper bounds of the Euclidean norms of the rows: a scalar or an array (n,).
+    norms_exact
+        Whether `norms` are the norms themselves, up to rounding (64 roundings of the data's type, 4
+        of half precision), as those of a scan are. A search by cosine then divides by them and
+        need not read all rows for their norms; it is as good as they are, and its certificate says
+        so. A row that is read whole and has another norm raises `BoundsError`.
     middle, scale, reach
         What a scan finds: every value of row i lies within ``reach[i] * scale`` of ``middle``,
         both of shape (N,).
@@ -58,22 +60,24 @@ class Bounds:
     middle: Floats | None = None
     scale: Floats | None = None
     reach: Floats | None = None
+    norms_exact: bool = False
 
     def __repr__(self) -> str:
         if self.reach is not None and self.scale is not None:
             return f"Bounds(scan of {len(self.reach)} rows of {len(self.scale)} coordinates)"
-        known = (field.name for field in fields(self) if getattr(self, field.name) is not None)
-        return f"Bounds({', '.join(known)})"
+        return f"Bounds({', '.join(self._known())})"
+
+    def _known(self) -> dict[str, Any]:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: value for name, value in values.items() if not (value is None or value is False)
+        }
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to an ``.npz`` file that `load` reads."""
         from pathlib import Path  # noqa: PLC0415 - not worth a slower import of the package
 
-        known = {
-            field.name: np.asarray(getattr(self, field.name))
-            for field in fields(self)
-            if getattr(self, field.name) is not None
-        }
+        known = {name: np.asarray(value) for name, value in self._known().items()}
         with Path(path).open("wb") as file:
             np.savez(file, allow_pickle=False, format=np.array(FORMAT), **known)
 
@@ -93,15 +97,18 @@ class Bounds:
         names = {field.name for field in fields(cls)}
         if known.pop("format", None) != FORMAT or not known.keys() <= names:
             raise ValueError(f"{os.fspath(path)} does not hold bounds saved in format {FORMAT}")
-        return cls(**known)
+        return cls(**known | {"norms_exact": bool(known.get("norms_exact", False))})
 
 
-def scan_rows(data: Array, team: Team) -> Bounds:
-    """Scan checked data: scales from a sample of rows, then one pass over everything."""
-    n_arms, width = data.shape
+def scan_rows(data: Array, arms: Ints, team: Team) -> Bounds:
+    """Scan some rows of checked data: scales from a sample of them, then one pass over all of them.
+
+    What is found has one entry for each of these rows.
+    """
+    n_arms, width = len(arms), data.shape[1]
     values, element = for_kernels(data)
     low, high = np.empty((2, width))
-    _native.column_limits(values, element, _sample(n_arms), team, low, high)
+    _native.column_limits(values, element, arms[_sample(n_arms)], team, low, high)
     # Values that are not finite are found below, by the norm of their row. In place, because fresh
     # memory costs more than the arithmetic.
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
@@ -118,33 +125,18 @@ def scan_rows(data: Array, team: Team) -> Bounds:
             scale.fill(1)
         np.divide(1, scale, out=unit)
     reach, squares = np.empty((2, n_arms))
-    _native.scan_rows(values, element, middle, unit, np.arange(n_arms), team, reach, squares)
-    norms = _norms(data, squares)
+    _native.scan_rows(values, element, middle, unit, arms, team, reach, squares)
+    norms = norms_of(data, arms, squares)
     finite = np.isfinite(norms) & np.isfinite(reach)
     if not finite.all():
-        row = int(np.argmin(finite))
+        row = int(arms[np.argmin(finite)])
         raise ValueError(f"data row {row} holds values that are not finite, or too large for a norm")
-    return Bounds(norms=norms, middle=middle, scale=scale, reach=reach)
+    return Bounds(norms=norms, middle=middle, scale=scale, reach=reach, norms_exact=True)
 
 
-def _norms(data: Array, squares: Floats) -> Floats:
-    """Return norms from sums of squares, made anew where squares are beyond the numbers of float64."""
-    with np.errstate(invalid="ignore"):
-        norms = np.sqrt(squares)
-        if data.dtype != np.float64:  # no other type has values with such squares
-            return norms
-        odd = np.flatnonzero(~((squares > SMALLEST_SQUARE) & (squares < np.inf)))
-    for row in odd.tolist():
-        largest = float(np.abs(data[row]).max())
-        if np.isfinite(largest) and largest > 0:
-            # By a power of two, which loses nothing.
-            exponent = math.frexp(largest)[1]
-            scaled = float(np.linalg.norm(np.ldexp(data[row], -exponent)))
-            with np.errstate(over="ignore"):
-                norms[row] = np.ldexp(scaled, exponent)
-        else:
-            norms[row] = largest
-    return norms
+def numbers_in_scan(n_arms: int, width: int) -> int:
+    """Return how many numbers a scan of so many rows reads: the sample is read twice."""
+    return (n_arms + len(_sample(n_arms))) * width
 
 
 def _sample(n_arms: int) -> Ints:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot._validate import DISTANCES, RANGE_METHODS, refuse_odd_norms
+from sureshot._validate import DISTANCES, RANGE_METHODS
+from sureshot.search import cosine
 from sureshot.search.problem import Problem
 from sureshot.sources import select
 from sureshot.theory import intervals
@@ -30,21 +31,30 @@ BLOCK = 16  # coordinates from which on it is called a block here
 QUERY_EXPONENT = 300
 
 
-def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None, team: Team) -> Problem:
-    """Return the problem of one query of `top_k`; `norms` of the searched rows for cosines."""
+def top_k_problem(
+    request: TopKRequest, query: Floats, computed: Floats | None, team: Team
+) -> Problem:
+    """Return the problem of one query of `top_k`.
+
+    `computed` are the norms of the searched rows, for cosines, if they were computed in this call.
+    """
+    n_arms, bounds, query_norm = len(request.arms), request.bounds, None
     unit = 1.0
     if request.metric not in DISTANCES:
         query, unit = in_range(query)
-    source = select.dense_source(request, query, team)
-    scale = np.full(len(request.arms), unit)
-    if norms is not None:
-        query_norm = float(np.linalg.norm(query))
-        refuse_odd_norms(norms, request.arms, query_norm)
-        scale = 1 / (norms * query_norm)
+    scale = np.full(n_arms, unit) if request.row_scale is None else request.row_scale * unit
+    if request.metric == "cosine":
+        norms = bounds.exact_norms if computed is None else computed
+        query_norm = cosine.norm_of(query)
+        if norms is None:
+            scale = np.full(n_arms, np.nan)  # found with the norms
+        else:
+            scale, query_norm = cosine.factors(norms, request.arms, query_norm), None
     with np.errstate(over="ignore", invalid="ignore"):
-        known, assumption = _known(request, query, norms)
+        known, assumption = _known(request, query, computed)
+    rests_on_norms = request.metric == "cosine" and bounds.exact_norms is not None
     return Problem(
-        source=source,
+        source=select.dense_source(request, query, team),
         arms=request.arms,
         scale=scale,
         k=request.k,
@@ -52,8 +62,10 @@ def top_k_problem(request: TopKRequest, query: Floats, norms: Floats | None, tea
         delta=request.delta,
         intervals=known,
         assumption=assumption,
+        condition=f"as long as {bounds.norm_words}" if rests_on_norms else "",
+        query_norm=query_norm,
         replacement=request.replacement,
-        budget=_numbers(request.budget, len(request.arms) * source.n_coordinates),
+        budget=_numbers(request.budget, n_arms * request.data.shape[1]),
         deadline=_deadline(request.budget_seconds),
         team=team,
         signs=(1.0, -1.0) if request.metric == "abs-ip" else (1.0,),
@@ -117,7 +129,7 @@ def _deadline(seconds: float | None) -> float | None:
     return None if seconds is None else time.perf_counter() + seconds
 
 
-def _known(request: TopKRequest, query: Floats, norms: Floats | None) -> tuple[Intervals, str]:
+def _known(request: TopKRequest, query: Floats, computed: Floats | None) -> tuple[Intervals, str]:
     """Return the best intervals that the bounds allow, and what they rest on."""
     bounds, blocks, n_arms = request.bounds, request.blocks, len(request.arms)
     if request.metric in ("sqeuclidean", "l1"):
@@ -143,18 +155,21 @@ def _known(request: TopKRequest, query: Floats, norms: Floats | None) -> tuple[I
         by_value = intervals.from_scales(query, middle, 1.0, reach, blocks)
     elif bounds.low is not None and bounds.high is not None:
         by_value = intervals.from_values("ip", query, bounds.low, bounds.high, blocks, n_arms)
-    square_norms = norms if norms is not None else bounds.norms
+    norms = bounds.norms if computed is None else computed
     # Where every reward must have limits of its own, norms say nothing.
-    if square_norms is not None and request.method not in RANGE_METHODS:
-        by_norm = intervals.from_norms(query, square_norms, blocks)
+    if norms is not None and request.method not in RANGE_METHODS:
+        by_norm = intervals.from_norms(query, norms, blocks)
 
-    words = f"unconditional as long as {bounds.words}"
+    words = {bounds.words}
+    if request.metric == "cosine" and bounds.exact_norms is not None:
+        words = {bounds.norm_words} if by_value is None else {bounds.words, bounds.norm_words}
+    assumption = f"unconditional as long as {' and '.join(sorted(words))}"
     if by_norm is not None and (
         by_value is None or _norms_are_better(by_value, by_norm, blocks.size)
     ):
-        return by_norm, words if norms is None else "unconditional: the norms were computed"
+        return by_norm, assumption if computed is None else "unconditional: the norms were computed"
     if by_value is not None:
-        return by_value, words
+        return by_value, assumption
     return intervals.to_be_estimated(query, blocks, n_arms), ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,9 @@ class Certificate:
     ----------
     epsilon
         With probability at least ``1 - delta`` the k-th best returned arm is within this much of
-        the true k-th best, in the units of the returned scores.
+        the true k-th best, in the units of the returned scores. With `every_position` the j-th
+        best is within it of the true j-th best, for all j up to k at once; where epsilon is 0, the
+        answer is the true top k, up to ties.
     delta
         How often that may fail, over the random order of one query. 0 when `exact`, 1 if nothing is
         promised.
@@ -35,6 +38,13 @@ class Certificate:
         ``"exact"`` if the returned scores are exact up to rounding, ``"estimate"`` if not.
     assumption
         What the guarantee rests on, in words.
+    every_position
+        True if the promise holds for every position, as it is proved for betting elimination and
+        exact answers, and not for the k-th alone, as for the other methods.
+    limit
+        Where no bounds were given: the normalised block sum that no unread one may exceed for the
+        guarantee to hold, an estimate. None where it rests on no such limit. Of several queries
+        the smallest, which is good for all of them; each has its own.
     """
 
     epsilon: float
@@ -43,6 +53,8 @@ class Certificate:
     scores: str
     unconditional: bool
     assumption: str
+    every_position: bool = False
+    limit: float | None = None
 
     def __str__(self) -> str:
         if self.exact:
@@ -50,10 +62,16 @@ class Certificate:
         elif self.delta == 1:
             promise = "This is a guess"
         else:
-            loss = "" if self.epsilon == 0 else f" within {self.epsilon:.6g} of"
-            promise = f"With probability at least {1 - self.delta:.6g} this is{loss} the true top k"
+            promise = f"With probability at least {1 - self.delta:.6g} {self._answer()}"
         returned = "" if self.scores == "exact" else " The returned scores are estimates."
         return f"{promise}; {self.assumption}.{returned}"
+
+    def _answer(self) -> str:
+        if self.every_position:
+            loss = "" if self.epsilon == 0 else f"within {self.epsilon:.6g} of "
+            return f"this is {loss}the true top k, position by position"
+        loss = "as good as" if self.epsilon == 0 else f"within {self.epsilon:.6g} of"
+        return f"the last of these is {loss} the true k-th best"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary ready for JSON."""
@@ -68,6 +86,9 @@ class Work:
     ----------
     numbers_read
         Rewards looked at; a number read twice counts twice.
+    numbers_scanned
+        Those of them that ``bounds="scan"`` has read, before the first query and counted with it:
+        all numbers of the searched arms once, and those of a sample of the arms once more.
     share
         `numbers_read` as a share of all the rewards of the searched arms.
     bytes_read
@@ -77,7 +98,9 @@ class Work:
     exact_scores
         Arms whose exact score was computed.
     seconds
-        Wall-clock time.
+        Wall-clock time. The queries of a batch share its time, so that theirs add up to it: what is
+        done for several of them at once is divided evenly, and while some are searched side by
+        side, the time that passes is divided in proportion to what each of them takes.
     pulls_paid
         Of `best_arms`: rewards that `pull` returned in this call; the others were found in the
         journal. 0 for arrays.
@@ -90,6 +113,7 @@ class Work:
     exact_scores: int
     seconds: float
     pulls_paid: int = 0
+    numbers_scanned: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary ready for JSON."""
@@ -145,7 +169,8 @@ class TopK:
     indices
         Rows of the data, int64, same shape.
     certificate
-        What is guaranteed. For several queries: what holds for each of them alone.
+        What is guaranteed. For several queries: what holds for each of them alone, in one sentence;
+        each has its own certificate in `queries`.
     work
         What it cost, added up over the queries.
     rounds
@@ -189,15 +214,21 @@ class TopK:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as a dictionary ready for JSON."""
-        return {
+        """Return everything as a dictionary ready for JSON.
+
+        Of several queries ``"queries"`` has one such dictionary each, and the rounds are there only;
+        of a single query it is empty, and the rounds are under ``"rounds"``.
+        """
+        told = {
             "scores": self.scores.tolist(),
             "indices": self.indices.tolist(),
             "certificate": self.certificate.to_dict(),
             "work": self.work.to_dict(),
-            "rounds": [info.to_dict() for info in self.rounds],
             "queries": [query.to_dict() for query in self._queries],
         }
+        if not self._queries:
+            told["rounds"] = [info.to_dict() for info in self.rounds]
+        return told
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the elimination race: how many arms were left as numbers were read.
@@ -217,8 +248,27 @@ class TopK:
         return elimination_race(self, axes)
 
 
-def stack(results: Sequence[TopK], seconds: float) -> TopK:
-    """Put the results of several queries, which took so long together, into one."""
+def unless_beyond(limit: float) -> str:
+    """Return, in words, the assumption that no unread block sum exceeds an estimated limit."""
+    return (
+        f"unless some normalised block sum that was not read exceeds {limit:.6g} "
+        "(an estimate, since no bounds were given)"
+    )
+
+
+def share_time(results: Sequence[TopK], seconds: float) -> list[TopK]:
+    """Divide what no query has accounted for of the seconds of a call evenly among its queries."""
+    rest = (seconds - sum(one.work.seconds for one in results)) / len(results)
+    return [
+        dataclasses.replace(
+            one, work=dataclasses.replace(one.work, seconds=one.work.seconds + rest)
+        )
+        for one in results
+    ]
+
+
+def stack(results: Sequence[TopK]) -> TopK:
+    """Put the results of several queries into one."""
     certificates = [result.certificate for result in results]
     works = [result.work for result in results]
     certificate = Certificate(
@@ -227,7 +277,9 @@ def stack(results: Sequence[TopK], seconds: float) -> TopK:
         exact=all(one.exact for one in certificates),
         scores="exact" if all(one.scores == "exact" for one in certificates) else "estimate",
         unconditional=all(one.unconditional for one in certificates),
-        assumption="; ".join(dict.fromkeys(one.assumption for one in certificates)),
+        assumption=_assumption_of_each(certificates),
+        every_position=all(one.every_position for one in certificates),
+        limit=min((one.limit for one in certificates if one.limit is not None), default=None),
     )
     work = Work(
         numbers_read=sum(one.numbers_read for one in works),
@@ -235,7 +287,8 @@ def stack(results: Sequence[TopK], seconds: float) -> TopK:
         bytes_read=sum(one.bytes_read for one in works),
         rounds=sum(one.rounds for one in works),
         exact_scores=sum(one.exact_scores for one in works),
-        seconds=seconds,
+        seconds=sum(one.seconds for one in works),
+        numbers_scanned=sum(one.numbers_scanned for one in works),
     )
     return TopK(
         scores=np.stack([result.scores for result in results]),
@@ -244,4 +297,24 @@ def stack(results: Sequence[TopK], seconds: float) -> TopK:
         work=work,
         rounds=tuple(info for result in results for info in result.rounds),
         _queries=tuple(results),
+    )
+
+
+def _assumption_of_each(certificates: Sequence[Certificate]) -> str:
+    """Return what the guarantees of several queries rest on, each of them alone, in one sentence."""
+    limits = [one.limit for one in certificates if one.limit is not None]
+    beyond = ""
+    if limits:
+        beyond = unless_beyond(max(limits))
+        if min(limits) < max(limits):
+            beyond = (
+                "unless some normalised block sum that was not read exceeds the limit of that query, "
+                f"{min(limits):.6g} to {max(limits):.6g} (estimates, since no bounds were given)"
+            )
+    shared = Counter(one.assumption if one.limit is None else beyond for one in certificates)
+    if len(shared) == 1:
+        return next(iter(shared))
+    return "; ".join(
+        f"for {count:,} of {len(certificates):,} queries: {words}"
+        for words, count in shared.items()
     )

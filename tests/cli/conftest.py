@@ -36,6 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for queries in (3, 12):
         np.save(made / f"queries{queries}.npy", rng.uniform(-1, 1, (queries, 1535)))
     sureshot.scan(data).save(made / "bounds.npz")
+    np.save(made / "factors.npy", rng.uniform(0.5, 2, 97))
     np.save(made / "rewards.npy", rng.random((20, 1200)) < np.linspace(0.3, 0.9, 20)[:, None])
     sureshot.scan(data[:, :7]).save(made / "other-bounds.npz")
     np.save(made / "narrow.npy", np.ones(7))

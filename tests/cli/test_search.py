@@ -76,6 +76,7 @@ def test_every_option_reaches_the_library(invoke: Invoke, folder: Path) -> None:
         "replacement": False,
         "budget": None,
         "budget_seconds": None,
+        "row_scale": None,
         "seed": 3,
         "threads": 1,
         "block": 1,
@@ -160,6 +161,9 @@ def test_many_queries_have_a_row_each(invoke: Invoke, folder: Path) -> None:
         (["data.npy", "query.npy", "--budget", "1.5"], "budget must be a share of all numbers"),
         (["data.npy", "query.npy", "--budget-seconds", "0"], "budget_seconds must be above 0"),
         (["data.npy", "query.npy", "--block", "0"], "block must be at least 1, got 0"),
+        (["data.npy", "query.npy", "--row-scale", "no.npy"], "cannot open no.npy: No such file"),
+        (["data.npy", "query.npy", "--row-scale", "query.npy"], "one factor for each of the 97"),
+        (["data.npy", "query.npy", "--row-scale", "words.npy"], "row_scale must hold numbers"),
         (["data.npy", "query.npy", "--bounds", "1"], "--bounds must be two numbers LOW,HIGH"),
         (["data.npy", "query.npy", "--bounds", "absent.npz"], "got 'absent.npz'"),
         (["data.npy", "query.npy", "--bounds", "."], "cannot open .: Is a directory"),
@@ -244,6 +248,11 @@ def test_the_certificate_says_what_the_bounds_give(
     assert words in shown.output
 
 
+def test_a_scan_is_told(invoke: Invoke) -> None:
+    shown = invoke("search", "data.npy", "query.npy", "--bounds", "scan", "--seed", "3").output
+    assert f"{2 * 97 * 1535:,} of them by the scan" in shown
+
+
 def test_a_budget_is_kept(invoke: Invoke, folder: Path) -> None:
     arguments = ["search", "data.npy", "query.npy", "-k", "2", "--seed", "3", "--bounds", "-1,1"]
     found = json.loads(invoke(*arguments, "--budget", "0.05", "--json").stdout)
@@ -265,6 +274,39 @@ def test_a_time_is_kept(invoke: Invoke) -> None:
     assert found["work"]["exact_scores"] == 10
     assert found["certificate"]["epsilon"] > 0
     assert not found["certificate"]["exact"]
+
+
+def test_factors_come_from_a_file(invoke: Invoke, folder: Path) -> None:
+    arguments = ["--row-scale", "factors.npy", "-k", "4", "--seed", "3", "--bounds", "bounds.npz"]
+    found = json.loads(invoke("search", "data.npy", "query.npy", *arguments, "--json").stdout)
+    factors, bounds = np.load(folder / "factors.npy"), sureshot.Bounds.load(folder / "bounds.npz")
+    expected = library(folder, "query.npy", 4, row_scale=factors, rng=3, bounds=bounds)
+    assert found["parameters"]["row_scale"] == "factors.npy"
+    assert found["scores"] == expected.scores.tolist()
+    assert found["indices"] == expected.indices.tolist()
+    plain = library(folder, "query.npy", 4, rng=3, bounds=bounds)
+    assert found["indices"] != plain.indices.tolist()
+
+
+def test_cosines_take_the_norms_of_a_saved_scan(invoke: Invoke, folder: Path) -> None:
+    arguments = ["--metric", "cosine", "-k", "4", "--seed", "3", "--budget", "0.1", "--json"]
+    command = ["search", "data.npy", "query.npy", *arguments]
+    found = json.loads(invoke(*command, "--bounds", "bounds.npz").stdout)
+    assert found["work"]["share"] < 0.2
+    assert "what was scanned" in found["certificate"]["assumption"]
+    without = json.loads(invoke(*command).stdout)
+    assert without["certificate"]["exact"]
+    assert without["work"]["share"] == 1
+
+
+def test_the_json_of_a_batch_has_every_round_once(invoke: Invoke, folder: Path) -> None:
+    found = json.loads(invoke("search", "data.npy", "queries3.npy", *BOUNDED_ME, "--json").stdout)
+    expected = library(
+        folder, "queries3.npy", method="bounded-me", bounds=(-1, 1), epsilon=200, rng=3
+    )
+    assert "rounds" not in found
+    told = [info for query in found["queries"] for info in query["rounds"]]
+    assert told == [info.to_dict() for info in expected.rounds]
 
 
 def test_a_block_of_its_own(invoke: Invoke, folder: Path) -> None:

@@ -345,6 +345,7 @@ class Race:
         best = largest(self.scores, problem.k)
         all_known = bool((self.status == KNOWN).all())
         certificate = Certificate(
+            every_position=True,
             epsilon=0.0 if all_known else reached,
             delta=0.0 if all_known else problem.delta,
             exact=all_known,

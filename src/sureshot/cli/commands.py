@@ -73,12 +73,17 @@ def search(data: Path, query: Path, as_json: bool, **options: Any) -> None:
 
     DATA is a .npy file of shape (rows, columns). It is mapped, not loaded, so it may be larger than
     memory. QUERY is a .npy file of shape (columns,), or (queries, columns) for several queries.
+
+    With --json, "rounds" tells how the search of a single query went; of several queries each has its
+    own in "queries", with its answer, certificate and work.
     """
     given = {name: value for name, value in options.items() if value is not None}
     rows, queries = open_array(data), open_array(query)
     how_many = len(queries) if queries.ndim > 1 else 1
     bounds = given.get("bounds")
-    known = {"bounds": load_bounds(bounds)} if isinstance(bounds, Path) else {}
+    known: dict[str, Any] = {"bounds": load_bounds(bounds)} if isinstance(bounds, Path) else {}
+    if "row_scale" in given:
+        known["row_scale"] = open_array(given["row_scale"])
     with told_in_one_line(), shown_if_slow(rows.size, how_many) as progress:
         result = sureshot.top_k(rows, queries, **(given | known), progress=progress)
     if as_json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,7 +48,8 @@ SEARCH_OPTIONS = (
         "metric",
         "--metric",
         describe="What makes a row good: ip (inner product, largest first), abs-ip (its absolute "
-        "value), cosine (largest first), sqeuclidean or l1 (distances, smallest first).",
+        "value), cosine (largest first), sqeuclidean or l1 (distances, smallest first). A cosine "
+        "needs the norms of the rows: --bounds FILE has them, otherwise all rows are read.",
     ),
     _option(
         "epsilon",
@@ -106,6 +108,14 @@ SEARCH_OPTIONS = (
         type=float,
         metavar="SECONDS",
         describe="The same with a time, for each query.",
+    ),
+    _option(
+        "row_scale",
+        "--row-scale",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        describe="A .npy file of shape (rows,) with a factor above 0 for each row of DATA: the score "
+        "is the inner product times it. With ip and abs-ip.",
     ),
     _option(
         "rng",

@@ -136,6 +136,8 @@ def _queries_table(result: TopK) -> Table:
 
 def _work_sentence(work: Work, queries: int) -> str:
     each = f"{percent(work.share)} of the data" + (" per query" if queries > 1 else "")
+    if work.numbers_scanned:
+        each += f"; {work.numbers_scanned:,} of them by the scan"
     return (
         f"Read {count(work.numbers_read, 'number')} ({each}) in {count(work.rounds, 'round')}, "
         f"{duration(work.seconds)}."

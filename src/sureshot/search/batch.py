@@ -1,22 +1,27 @@
 """Runs the queries of one call: several at a time, and what they read to the end in one pass.
 
-Every query is searched as it would be alone, so its answer is the same; only the time differs.
+Every query is searched as it would be alone, so its answer is the same; only the time differs. But
+where a cosine needs the norms of the rows and nobody knows them, the first query finds them and is
+answered on the way, as each would be alone, and the others are searched with these norms.
 """
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sureshot._native import Team
-from sureshot.search import betting
+from sureshot.search import betting, exact
 from sureshot.search.run import result_of, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from sureshot._types import Floats
     from sureshot.result import TopK
     from sureshot.search.betting import Outcome
     from sureshot.search.problem import Problem, Tally
@@ -29,37 +34,66 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 
 
+def run_with_norms(
+    start: Start, queries: Sequence[int], method: str, team: Team
+) -> tuple[list[TopK], Floats]:
+    """Answer the first query by cosine, and find the norms of the rows in the same pass over them.
+
+    The pass reads everything, so the answer is exact. Where all the others are to be exact, too, as
+    many of them are answered as share a pass.
+    """
+    started = [start(query, team) for query in queries[: AT_ONCE if method == "exact" else 1]]
+    problems, tallies = [problem for problem, _ in started], [tally for _, tally in started]
+    norms = np.empty(len(problems[0].arms))
+    answers = exact.search_together(problems, tallies, team, norms)
+    return list(map(result_of, problems, answers, tallies)), norms
+
+
 def run_batch(
-    start: Start, queries: int, method: str, seed: int, threads: int, team: Team
+    start: Start, queries: Sequence[int], method: str, seed: int, threads: int, team: Team
 ) -> list[TopK]:
     """Search with all queries and return their results in order."""
 
-    def with_team(query: int) -> tuple[Problem, Tally]:
-        return start(query, team)
+    def search(query: int) -> TopK:
+        began = time.perf_counter()
+        problem, tally = start(query, team)
+        found = run(problem, method, seed, tally)
+        return replace(found, work=replace(found.work, seconds=time.perf_counter() - began))
 
     if method not in ("betting", "exact"):
-        return [
-            run(problem, method, seed, tally) for problem, tally in map(with_team, range(queries))
-        ]
+        return [search(query) for query in queries]
 
     def race(query: int, its_team: Team) -> Outcome:
+        began = time.perf_counter()
         problem, tally = start(query, its_team)
-        if method == "exact":
-            return betting.Outcome(problem, tally)
-        return betting.race(problem, np.random.default_rng(seed), tally)
+        outcome = betting.Outcome(problem, tally)
+        if method != "exact":
+            outcome = betting.race(problem, np.random.default_rng(seed), tally)
+        tally.seconds = time.perf_counter() - began
+        return outcome
 
     results: list[TopK] = []
     with ThreadPoolExecutor(threads) as pool:
-        for first in range(0, queries, AT_ONCE):
-            some = range(first, min(first + AT_ONCE, queries))
+        for first in range(0, len(queries), AT_ONCE):
+            some = queries[first : first + AT_ONCE]
             # A thread for each query is never slower than all threads for one after the other, as
             # long as no thread is left without a query.
             alone = len(some) % threads if threads > 1 else len(some)
             outcomes = [race(query, team) for query in some[:alone]]
-            outcomes += pool.map(lambda query: race(query, Team(1)), some[alone:])
+            began = time.perf_counter()
+            side_by_side = list(pool.map(lambda query: race(query, Team(1)), some[alone:]))
+            _divide(time.perf_counter() - began, [one.tally for one in side_by_side])
+            outcomes += side_by_side
             answers = betting.answers(outcomes, team)
             results += [
                 result_of(one.problem, answer, one.tally)
                 for one, answer in zip(outcomes, answers, strict=True)
             ]
     return results
+
+
+def _divide(seconds: float, tallies: Sequence[Tally]) -> None:
+    """Divide the time that passed in proportion to what the searches took, each on its own clock."""
+    taken = sum(tally.seconds for tally in tallies)
+    for tally in tallies:
+        tally.seconds *= seconds / taken

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.search import exact, leaders, policy
+from sureshot.search.problem import timed
 from sureshot.search.race import Race
 
 if TYPE_CHECKING:
@@ -75,12 +76,18 @@ def race(
 
 def answers(outcomes: Sequence[Outcome], team: Team) -> list[Answer]:
     """Read what is left of some searches of the same data to the end, together, and answer."""
-    _finish([one for one in outcomes if len(one.left)], team)
+    unfinished = [one for one in outcomes if len(one.left)]
+    with timed(*(one.tally for one in unfinished)):
+        _finish(unfinished, team)
     plain = [one for one in outcomes if one.race is None]
     exactly = iter(
         exact.search_together([one.problem for one in plain], [one.tally for one in plain], team)
     )
-    return [one.race.answer() if one.race else next(exactly) for one in outcomes]
+    found: list[Answer] = []
+    for one in outcomes:
+        with timed(one.tally):
+            found.append(one.race.answer() if one.race else next(exactly))
+    return found
 
 
 def _finish(outcomes: Sequence[Outcome], team: Team) -> None:

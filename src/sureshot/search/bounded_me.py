@@ -66,9 +66,7 @@ def search(
         sums += (found.high - intervals.centre[coordinates].sum()) + found.low
         tally.numbers_read += len(alive) * len(coordinates)
         pulls = this.pulls
-        estimates = problem.as_scores(
-            problem.scale[alive] * (sums * (n_rewards / pulls) + constant)
-        )
+        estimates = problem.scores(alive, sums * (n_rewards / pulls) + constant)
         kept = np.sort(largest(estimates, this.keep))
         alive, sums, estimates = alive[kept], sums[kept], estimates[kept]
         tally.end_round(len(alive), pulls)
@@ -86,5 +84,6 @@ def search(
         scores="exact" if scores_known else "estimate",
         unconditional=False,
         assumption=AS_PUBLISHED + problem.assumption.removeprefix("unconditional"),
+        every_position=k == 1,
     )
     return Answer(alive, estimates, certificate)

@@ -191,14 +191,16 @@ class Chase:
             readings.lower_uppers(undecided, self.levels.upper)
             gaps = readings.upper - readings.lower[leaders, None]
             reached = max(reached, float(gaps[self.unbeaten(leaders)].max(initial=0.0)))
-        all_known = bool(readings.known().all())
         scores_known = bool(readings.known()[leaders].all())
         certificate = Certificate(
-            epsilon=0.0 if all_known else reached,
-            delta=0.0 if all_known else problem.delta,
-            exact=all_known,
+            epsilon=reached,
+            delta=problem.delta,
+            exact=False,
             scores="exact" if scores_known else "estimate",
-            unconditional=all_known or problem.unconditional,
-            assumption=exact.CERTIFICATE.assumption if all_known else problem.assumption,
+            unconditional=problem.unconditional,
+            assumption=problem.assumption,
+            every_position=True,
         )
+        if readings.known().all():
+            certificate = exact.certificate(problem)
         return Answer(leaders, readings.estimates[leaders], certificate)

@@ -91,8 +91,9 @@ def evaluation_pays(
     Each candidate may turn out not to belong to the top k; the expected number of such wasted
     evaluations, times what one costs, is compared with another round for the other arms.
     """
-    spread = np.hypot(candidate_errors, runner_up_error)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    # Nothing here may fail: constant rows have no errors, and large scores no differences.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        spread = np.hypot(candidate_errors, runner_up_error)
         z = np.nan_to_num((candidates - runner_up) / spread, nan=0.0)
     waste = sum(0.5 * math.erfc(value / math.sqrt(2)) for value in z.tolist())
     return policy.patience * waste * evaluation <= next_round

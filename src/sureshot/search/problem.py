@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from sureshot.errors import BoundsError
 from sureshot.result import RoundInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sureshot._types import Floats, Ints
     from sureshot.result import Certificate
@@ -31,13 +32,16 @@ class Problem:
 
     source: RewardSource
     arms: Ints  # the arms to search, ascending
-    scale: Floats  # one positive factor per searched arm: 1, or 1/N for means, or 1/norms
+    scale: Floats  # one positive factor per searched arm: 1, or 1/N for means, or 1/norms, or given
     k: int
     epsilon: float  # in the units of the scores
     delta: float
     intervals: Intervals  # of the block sums
     assumption: str  # what the intervals rest on, in words
     unconditional: bool = True  # unless the assumption is one that nobody can check
+    condition: str = ""  # what even an exact score rests on, in words
+    # Of cosines whose row norms nobody knows: the pass over all rows that finds them fills the scale.
+    query_norm: float | None = None
     signs: tuple[float, ...] = (1.0,)
     budget: int | None = None  # numbers that may be read before the search stops
     deadline: float | None = None  # time.perf_counter() after which it stops
@@ -46,8 +50,8 @@ class Problem:
     cheap_pulls: bool = True  # whether reading the answers to the end costs next to nothing
 
     def scores(self, positions: Ints | slice, sums: Floats) -> Floats:
-        """Return the scores of some arms, as they are ranked, from the sums of all their rewards."""
-        with np.errstate(over="ignore"):
+        """Return the scores, as they are ranked, of arms whose rewards have these sums."""
+        with np.errstate(over="ignore", invalid="ignore"):
             signed = self.scale[positions] * sums
         finite = np.isfinite(signed)
         if not finite.all():
@@ -75,9 +79,10 @@ class Tally:
 
     query: int = 0
     progress: Callable[[RoundInfo], object] | None = None
-    started: float = field(default_factory=time.perf_counter)
     sign: float = 1.0  # -1 turns thresholds of negated distances back into distances
+    seconds: float = 0.0  # that this query has taken so far
     numbers_read: int = 0
+    numbers_scanned: int = 0  # of these, before the search
     exact_scores: int = 0
     rounds: list[RoundInfo] = field(default_factory=list)
 
@@ -97,6 +102,16 @@ class Tally:
         self.rounds.append(info)
         if self.progress is not None:
             self.progress(info)
+
+
+@contextmanager
+def timed(*tallies: Tally) -> Iterator[None]:
+    """Divide the time that passes evenly among the tallies."""
+    began = time.perf_counter()
+    yield
+    passed = time.perf_counter() - began
+    for tally in tallies:
+        tally.seconds += passed / len(tallies)
 
 
 def largest(scores: Floats, count: int) -> Ints:

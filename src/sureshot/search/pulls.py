@@ -179,7 +179,7 @@ class Pulls:
             self.tally.end_round(len(positions), int(self.counts[positions].max()))
         if self.known.all():
             best = largest(self.scores, problem.k)
-            return Answer(best, self.scores[best], exact.CERTIFICATE)
+            return Answer(best, self.scores[best], exact.certificate(problem))
         if problem.cheap_pulls:
             self.settle(positions)
         epsilon = problem.epsilon
@@ -191,22 +191,17 @@ class Pulls:
             exact=False,
             scores="exact" if self.known[positions].all() else "estimate",
             unconditional=problem.unconditional and not refusal,
-            assumption=f"{refusal or problem.assumption}; {self._manner()}",
+            assumption=(
+                f"{refusal or problem.assumption}; rewards were drawn "
+                f"{'with' if self.replacement else 'without'} replacement"
+            ),
+            every_position=problem.k == 1 and not refusal,
         )
         return Answer(positions, self.scores[positions], certificate)
 
-    def _manner(self) -> str:
-        if not self.replacement:
-            return "rewards were drawn without replacement"
-        return (
-            f"rewards were drawn with replacement, up to {self.counts.max():,} of one arm, whose "
-            f"list has {self.n_rewards:,}"
-        )
-
     def _scores(self, positions: Ints, centred_means: Floats) -> Floats:
-        problem = self.problem
         sums = centred_means * self.n_rewards + self._constant
-        return problem.as_scores(problem.scale[positions] * sums)
+        return self.problem.scores(positions, sums)
 
     def _pull(self, positions: Ints, before: int, count: int) -> Floats:
         """Return the sum of so many centred rewards of each arm, at the same coordinates.

@@ -17,7 +17,7 @@ import numpy as np
 
 from sureshot import _native
 from sureshot.errors import BoundsError
-from sureshot.result import Certificate
+from sureshot.result import Certificate, unless_beyond
 from sureshot.search import costs, exact, policy
 from sureshot.search.check import refuse_rewards
 from sureshot.search.ladder import Ladder
@@ -374,23 +374,21 @@ class Race:
         reached = problem.epsilon
         if not self.over():
             reached = max(reached, self._stop_early())
-        assumption = problem.assumption
-        if problem.intervals.estimated:
-            assumption = (
-                f"unless some normalised block sum that was not read exceeds {self.ladder.limit:.6g} "
-                "(an estimate, since no bounds were given)"
-            )
         known = np.flatnonzero(ledger.status == KNOWN)
         best = known[largest(ledger.scores[known], problem.k)]
-        all_known = len(known) == len(problem.arms)
+        limit = self.ladder.limit if problem.intervals.estimated else None
         certificate = Certificate(
-            epsilon=0.0 if all_known else reached,
-            delta=0.0 if all_known else problem.delta,
-            exact=all_known,
+            epsilon=reached,
+            delta=problem.delta,
+            exact=False,
             scores="exact",
-            unconditional=all_known or (problem.unconditional and not problem.intervals.estimated),
-            assumption=exact.CERTIFICATE.assumption if all_known else assumption,
+            unconditional=problem.unconditional and limit is None,
+            assumption=problem.assumption if limit is None else unless_beyond(limit),
+            every_position=True,
+            limit=limit,
         )
+        if len(known) == len(problem.arms):
+            certificate = exact.certificate(problem)
         return Answer(best, ledger.scores[best], certificate)
 
     def _stop_early(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,7 +72,8 @@ def result_of(problem: Problem, answer: Answer, tally: Tally) -> TopK:
         bytes_read=tally.numbers_read * problem.source.bytes_per_number,
         rounds=len(tally.rounds),
         exact_scores=tally.exact_scores,
-        seconds=time.perf_counter() - tally.started,
+        seconds=tally.seconds,
+        numbers_scanned=tally.numbers_scanned,
     )
     return TopK(
         # 0.0 + x: a distance of zero is 0.0, never -0.0.

@@ -80,11 +80,17 @@ class RewardSource(Protocol):
         ...
 
     def exact_scores(
-        self, arms: Ints, sources: Sequence[Self] = (), team: Team | None = None
+        self,
+        arms: Ints,
+        sources: Sequence[Self] = (),
+        team: Team | None = None,
+        norms: Floats | None = None,
     ) -> Floats:
         """Return the sum of all rewards of each arm, shape (len(arms),).
 
         With `sources` of the same data, itself among them, that of each, (len(sources), len(arms)),
         in one pass over the data where that is possible, by another team where one is given.
+        `norms`, where the source has data values and the array is given, is filled with the
+        Euclidean norm of each arm in the same pass.
         """
         ...

@@ -11,6 +11,7 @@ from sureshot._elements import for_kernels
 from sureshot.blocks import Blocks
 from sureshot.errors import BoundsError
 from sureshot.sources.base import Totals
+from sureshot.sources.norms import norms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from sureshot._native import Ledger, Met, Order, Team
     from sureshot._types import Array, Floats, Ints
-
+    
 REWARDS = {
     "ip": _native.Metric.INNER_PRODUCT,
     "sqeuclidean": _native.Metric.SQUARED_EUCLIDEAN,
@@ -41,15 +42,26 @@ class DenseSource:
         Coordinates pulled together.
     team
         The threads that read. Every sum is made by one of them, so they never change a result.
+    promised
+        The norms that the rows are said to have. A row that is read whole is checked.
     """
 
-    def __init__(self, data: Array, query: Floats, reward: str, blocks: Blocks, team: Team) -> None:
+    def __init__(
+        self,
+        data: Array,
+        query: Floats,
+        reward: str,
+        blocks: Blocks,
+        team: Team,
+        promised: PromisedNorms | None = None,
+    ) -> None:
         self.data = data
         self.values, self.element = for_kernels(data)
         self.query = query
         self.reward = REWARDS[reward]
         self.blocks = blocks
         self.team = team
+        self.promised = promised
         self.n_arms, self.n_coordinates = data.shape
         self.bytes_per_number = data.dtype.itemsize
         self.coordinate_major = is_coordinate_major(data)
@@ -120,7 +132,9 @@ class DenseSource:
             return self.exact_scores(arms), len(arms) * self.n_coordinates
         drawable = order.undrawn(0)
         ones = np.ones(len(drawable))
-        found = self.totals(arms, drawable, ones, ones)
+        found = self.totals(arms, drawable, ones, ones, squares=self.promised is not None)
+        if self.promised is not None and found.squares is not None:
+            self.promised.check(arms, np.sqrt(found.squares), whole=False)
         sizes = self.blocks.sums(np.ones(self.n_coordinates))
         return found.high + found.low, len(arms) * int(sizes[drawable].sum())
 
@@ -151,18 +165,43 @@ class DenseSource:
         return Totals(high, low, largest, found)
 
     def exact_scores(
-        self, arms: Ints, sources: Sequence[DenseSource] = (), team: Team | None = None
+        self,
+        arms: Ints,
+        sources: Sequence[DenseSource] = (),
+        team: Team | None = None,
+        norms: Floats | None = None,
     ) -> Floats:
-        """Return the sum of all rewards of each arm, for each of the sources if some are given."""
+        """Return the sum of all rewards of each arm, for each of the sources if some are given.
+
+        `norms`, one entry per arm, is filled with the norms of the rows in the same pass over them.
+        """
         queries = self.query[None]
         if len(sources) > 1:
             queries = np.stack([source.query for source in sources])
         scores = np.empty((len(queries), len(arms)))
+        measured = norms is not None or self.promised is not None
+        squares = np.empty(len(arms)) if measured else None
         _native.row_scores(
-            self.values, self.element, self.reward, queries, arms, team or self.team, scores
+            self.values,
+            self.element,
+            self.reward,
+            queries,
+            arms,
+            team or self.team,
+            scores,
+            squares,
         )
         for own in scores:
             self._refuse_unless_finite(own, arms)
+        if squares is not None:
+            found = norms_of(self.data, arms, squares)
+            if not np.isfinite(found).all():
+                row = arms[int(np.argmin(np.isfinite(found)))]
+                raise BoundsError(f"the norm of data row {row} is too large for float64")
+            if norms is not None:
+                norms[:] = found
+            if self.promised is not None:
+                self.promised.check(arms, found)
         return scores if sources else scores[0]
 
     def _refuse_unless_finite(self, sums: Floats, arms: Ints) -> None:

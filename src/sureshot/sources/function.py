@@ -104,6 +104,7 @@ class FunctionSource:
         arms: Ints,
         sources: Sequence[FunctionSource] = (),
         team: Team | None = None,  # noqa: ARG002 - pulls are not ours to spread
+        norms: Floats | None = None,  # noqa: ARG002 - rewards have none
     ) -> Floats:
         """Return the sum of all rewards of each arm, for each of the sources if some are given."""
         if sources:

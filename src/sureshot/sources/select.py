@@ -1,4 +1,4 @@
-"""Chooses the source for a checked request, and reads what must be known before a search."""
+"""Chooses the source for a checked request."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sureshot.sources.calls import Here
-from sureshot.sources.dense import DenseSource, row_norms
+from sureshot.sources.dense import DenseSource
 from sureshot.sources.function import FunctionSource
+from sureshot.sources.norms import PromisedNorms
 from sureshot.sources.rewards import Rewards
 
 if TYPE_CHECKING:
@@ -33,20 +34,10 @@ REWARD_OF_METRIC = {
 def dense_source(request: TopKRequest, query: Floats, team: Team) -> DenseSource:
     """Return the source of one query of `top_k`."""
     reward = REWARD_OF_METRIC[request.metric]
-    return DenseSource(request.data, query, reward, request.blocks, team)
-
-
-def norms(request: TopKRequest) -> Floats | None:
-    """Return the norms of the searched rows if the metric needs them: one pass over the data."""
-    if request.metric != "cosine":
-        return None
-    return row_norms(request.data, request.arms, request.team)
-
-
-def numbers_read_before(request: TopKRequest) -> int:
-    """Return what was read of the data before the first query."""
-    for_norms = len(request.arms) * request.data.shape[1] if request.metric == "cosine" else 0
-    return for_norms + request.bounds.numbers_read
+    bounds, promised = request.bounds, None
+    if request.metric == "cosine" and bounds.exact_norms is not None:
+        promised = PromisedNorms(request.arms, bounds.exact_norms, bounds.norm_rounding)
+    return DenseSource(request.data, query, reward, request.blocks, team, promised)
 
 
 def function_source(request: ArmsRequest, rewards: Rewards) -> FunctionSource:

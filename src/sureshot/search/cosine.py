@@ -1,0 +1,44 @@
+"""The factor that makes an inner product a cosine."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from sureshot._types import Floats, Ints
+
+# Inner products with rows of norms below this may lose digits, and products of norms beyond it, or above
+# one over it, are no numbers to divide by.
+SMALLEST_NORM = 2.0**-900
+
+
+def norm_of(query: Floats) -> float:
+    """Return the norm of a query that is not all zeros; no square of it overflows or underflows.
+
+    Not by numpy.linalg.norm: that asks BLAS, whose threads take their time and whose digits differ.
+    """
+    largest = float(np.abs(query).max())
+    return largest * math.sqrt(float(np.square(query / largest).sum()))
+
+
+def factors(norms: Floats, arms: Ints, query_norm: float) -> Floats:
+    """Return the factor of each row, given its norm.
+
+    Refuses norms that have no direction, or that float64 cannot compute or divide by.
+    """
+    smallest = int(np.argmin(norms))
+    if norms[smallest] < SMALLEST_NORM:
+        problem = "norm 0" if norms[smallest] == 0 else "a norm too small for float64"
+        message = (
+            f"metric='cosine' needs rows with a direction, and data row {arms[smallest]} has "
+            f"{problem}; leave such rows out with where="
+        )
+        raise ValueError(message)
+    with np.errstate(over="ignore", under="ignore"):
+        products = norms * query_norm
+    if not (products.min() > SMALLEST_NORM and products.max() < 1 / SMALLEST_NORM):
+        raise ValueError("metric='cosine': the norms are too large or too small for float64")
+    return 1 / products

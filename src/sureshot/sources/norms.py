@@ -1,0 +1,65 @@
+"""Norms of rows, from the sums of their squares, and those that rows are said to have."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot.errors import BoundsError
+
+if TYPE_CHECKING:
+    from sureshot._types import Array, Floats, Ints
+
+# More than the relative error of a norm that is computed in double.
+ROUNDING = 1e-9
+
+# A sum of squares below this may have lost some of them.
+SMALLEST_SQUARE = 2.0**-900
+
+
+def norms_of(data: Array, arms: Ints, squares: Floats) -> Floats:
+    """Return the norms of some rows from the sums of their squares.
+
+    Where squares are beyond the numbers of float64, the row is read once more and scaled first.
+    """
+    with np.errstate(invalid="ignore"):
+        norms = np.sqrt(squares)
+        if data.dtype != np.float64:  # no other type has values with such squares
+            return norms
+        odd = np.flatnonzero(~((squares > SMALLEST_SQUARE) & (squares < np.inf)))
+    for position in odd.tolist():
+        row = data[arms[position]]
+        norms[position] = largest = float(np.abs(row).max())
+        if np.isfinite(largest) and largest > 0:
+            exponent = math.frexp(largest)[1]  # of two, which loses nothing
+            with np.errstate(over="ignore"):
+                norms[position] = np.ldexp(np.linalg.norm(np.ldexp(row, -exponent)), exponent)
+    return norms
+
+
+@dataclass(frozen=True, slots=True)
+class PromisedNorms:
+    """The norms of some rows, as somebody has promised them."""
+
+    arms: Ints  # the rows, ascending
+    norms: Floats
+    rounding: float  # by how much of itself a norm may be off
+
+    def check(self, arms: Ints, found: Floats, *, whole: bool = True) -> None:
+        """Raise `BoundsError` if the norms of these rows, or of parts of them, say otherwise."""
+        promised = self.norms[np.searchsorted(self.arms, arms)]
+        leeway = promised * (self.rounding + ROUNDING)
+        wrong = found > promised + leeway
+        if whole:
+            wrong |= found < promised - leeway
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            message = (
+                f"data row {arms[at]} has a norm of {'' if whole else 'at least '}{found[at]:.9g}, "
+                f"not the {promised[at]:.9g} which the bounds promise as exact: pass the norms of "
+                "this data, or bounds='scan'"
+            )
+            raise BoundsError(message)
