@@ -166,6 +166,7 @@ class Ledger {
     std::vector<Step> steps_;
     std::vector<double> left_;  // before each step, and after the last
     bool unit_chosen_ = false;
+    std::vector<double> tables_;  // of the block sums that each thread reads before it bets on them
 
     struct Free {
         void operator()(Group* slab) const noexcept;

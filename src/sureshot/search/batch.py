@@ -50,16 +50,22 @@ def run_batch(
 
     results: list[TopK] = []
     with ThreadPoolExecutor(threads) as pool:
-        for first in range(0, queries, AT_ONCE):
-            some = range(first, min(first + AT_ONCE, queries))
-            # A thread for each query is never slower than all threads for one after the other, as
-            # long as no thread is left without a query.
-            alone = len(some) % threads if threads > 1 else len(some)
-            outcomes = [race(query, team) for query in some[:alone]]
-            outcomes += pool.map(lambda query: race(query, Team(1)), some[alone:])
-            answers = betting.answers(outcomes, team)
-            results += [
-                result_of(one.problem, answer, one.tally)
-                for one, answer in zip(outcomes, answers, strict=True)
-            ]
+        try:
+            for first in range(0, queries, AT_ONCE):
+                some = range(first, min(first + AT_ONCE, queries))
+                # A thread for each query is never slower than all threads for one after the other, as
+                # long as no thread is left without a query.
+                alone = len(some) % threads if threads > 1 else len(some)
+                outcomes = [race(query, team) for query in some[:alone]]
+                outcomes += pool.map(lambda query: race(query, Team(1, team)), some[alone:])
+                answers = betting.answers(outcomes, team)
+                results += [
+                    result_of(one.problem, answer, one.tally)
+                    for one, answer in zip(outcomes, answers, strict=True)
+                ]
+        except BaseException:
+            # The other threads would search on, and be waited for, though nobody wants their results.
+            team.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return results
