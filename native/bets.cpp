@@ -161,7 +161,9 @@ using Words [[gnu::vector_size(64)]] = std::uint32_t;
 
 // In four steps, each of which halves the distance of what belongs together: row r and row r + 8 are
 // shuffled into each other, and become the rows 2r and 2r + 1.
-inline void turn(const std::uint32_t* from, std::uint32_t* const* to) {
+template <class Word>
+inline void turn(const Word* from, Word* const* to) {
+    static_assert(sizeof(Word) == sizeof(std::uint32_t));
     constexpr Words low = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
     constexpr Words high = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
     Words rows[together], turned[together];
@@ -179,7 +181,8 @@ inline void turn(const std::uint32_t* from, std::uint32_t* const* to) {
     for (std::int64_t r = 0; r < together; ++r) __builtin_memcpy(to[r], &rows[r], 64);
 }
 #else
-inline void turn(const std::uint32_t* from, std::uint32_t* const* to) {
+template <class Word>
+inline void turn(const Word* from, Word* const* to) {
     for (std::int64_t column = 0; column < together; ++column) {
         for (std::int64_t r = 0; r < together; ++r) to[column][r] = from[r * Tile::arms + column];
     }
@@ -229,13 +232,14 @@ void keep_bets(const Placed& placed, Group* const* groups, std::int64_t arms, st
         std::int64_t arm = 0;
         if (count == steps_per_group) {
             for (; arm + together <= arms; arm += together) {
-                std::uint32_t *gap[together], *terms[together];
+                float* gap[together];
+                std::uint32_t* terms[together];
                 for (std::int64_t at = 0; at < together; ++at) {
                     Group& group = *groups[(arm + at) * signs + sign];
-                    gap[at] = reinterpret_cast<std::uint32_t*>(group.gap);
+                    gap[at] = group.gap;
                     terms[at] = group.terms;
                 }
-                turn(reinterpret_cast<const std::uint32_t*>(&placed.gap[sign][0][arm]), gap);
+                turn(&placed.gap[sign][0][arm], gap);
                 turn(&placed.terms[sign][0][arm], terms);
             }
         }

@@ -7,14 +7,15 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <cstdlib>
+#include <exception>
 #include <optional>
+#include <utility>
 
 #include "isa.hpp"
 #include "ledger.hpp"
 #include "matrix.hpp"
 #include "order.hpp"
+#include "passes.hpp"
 #include "team.hpp"
 
 namespace nb = nanobind;
@@ -50,29 +51,45 @@ Blocks blocks_of(const Ids& ids, std::int64_t size, std::int64_t shift) {
     return {ids.data(), static_cast<std::int64_t>(ids.shape(0)), size, shift};
 }
 
-// Rows that several queries read one after the other before the next rows are read.
-constexpr std::int64_t rows_in_cache = 8;
+// Lets go of Python's lock for a call that goes through `items` of something, if they are many: to take it
+// again can cost more than a short call.
+class Unlocked {
+ public:
+    explicit Unlocked(std::size_t items) {
+        if (items >= 4096) release_.emplace();
+    }
 
-bool coordinate_major(const Matrix& matrix) {
-    return std::abs(matrix.row_stride) < std::abs(matrix.column_stride);
+ private:
+    std::optional<nb::gil_scoped_release> release_;
+};
+
+// Whether a signal has come whose handler raises an exception, which is set then.
+bool interrupted() {
+    const nb::gil_scoped_acquire lock;
+    return PyErr_CheckSignals() != 0;
 }
 
-// Coordinate-major data is read in long pieces of each column.
-std::int64_t grain_of(const Matrix& matrix) { return coordinate_major(matrix) ? 4096 : 1; }
+// Only Python's main thread is told of signals.
+bool in_main_thread() {
+    const nb::module_ threading = nb::module_::import_("threading");
+    return threading.attr("current_thread")().is(threading.attr("main_thread")());
+}
 
-// Whether these arms of coordinate-major data are few, and share no cache lines worth mentioning.
-bool few_and_far(const Matrix& matrix, Arms arms) {
-    if (!coordinate_major(matrix) || arms.count > 32 || arms.count == 0) return false;
-    const auto [first, last] = std::minmax_element(arms.ids, arms.ids + arms.count);
-    return arms.count == 1 || *last - *first >= 4 * arms.count;
+// A cancelled team leaves the exception that cancelled it, unless that was raised in another thread.
+void raise_interrupt(const std::exception_ptr& thrown, void*) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const Cancelled&) {
+        if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
+    }
 }
 
 // A new array with the values.
 template <class Value>
-auto array_of(const std::vector<Value>& values) {
-    auto* copy = new std::vector<Value>(values);
-    const nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<Value>*>(p); });
-    return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(copy->data(), {copy->size()}, owner);
+auto array_of(std::vector<Value> values) {
+    auto* kept = new std::vector<Value>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Value>*>(p); });
+    return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
 }
 
 // An array that shares the memory of the object it is a property of.
@@ -83,6 +100,7 @@ auto view_of(std::vector<Value>& values) {
 
 NB_MODULE(_native, m) {
     m.doc() = "The native code of sureshot: sums, the order of draws, and the bets.";
+    nb::register_exception_translator(raise_interrupt);
 
     nb::enum_<Element>(m, "Element", "What the data consists of.")
         .value("FLOAT16", Element::float16)
@@ -100,8 +118,22 @@ NB_MODULE(_native, m) {
         .value("L1", Metric::l1);
 
     nb::class_<Team>(m, "Team", "Threads that work together; they end with it.")
-        .def(nb::init<int>(), "threads"_a)
-        .def("start", &Team::start, "Start the threads before the first job.");
+        .def(
+            "__init__",
+            [](Team* self, int threads, const Team* partner) {
+                if (partner != nullptr) {
+                    new (self) Team(threads, *partner);
+                } else {
+                    new (self) Team(threads, in_main_thread() ? interrupted : nullptr);
+                }
+            },
+            "threads"_a, "partner"_a.none() = nb::none(),
+            "A team that a signal interrupts, if the main thread makes it; or with a partner one that is "
+            "cancelled together with that.")
+        .def("start", &Team::start, "Start the threads before the first job.")
+        .def("cancel", &Team::cancel,
+             "End the jobs of this team and of those that have it as a partner, now and from now on: they "
+             "raise KeyboardInterrupt.");
 
     m.def(
         "block_sums",
@@ -109,13 +141,8 @@ NB_MODULE(_native, m) {
            const std::optional<TableOut>& squares) {
             const Matrix matrix = matrix_of(data, element);
             const nb::gil_scoped_release release;
-            const Arms all = arms_of(arms);
-            const Blocks wanted = blocks_of(blocks, block, shift);
-            team.run(all.count, wanted.count * wanted.size, [&](auto begin, auto end) noexcept {
-                kernels().block_sums(matrix, metric, query.data(), {all.ids + begin, end - begin},
-                                     wanted, sums.data() + begin, all.count,
-                                     squares ? squares->data() + begin : nullptr);
-            });
+            block_sums(team, matrix, metric, query.data(), arms_of(arms), blocks_of(blocks, block, shift),
+                       sums.data(), squares ? squares->data() : nullptr);
         },
         "data"_a.noconvert(), "element"_a, "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
         "blocks"_a.noconvert(), "block"_a, "shift"_a, "team"_a, "sums"_a.noconvert(),
@@ -130,14 +157,9 @@ NB_MODULE(_native, m) {
            const std::optional<RealsOut>& squares) {
             const Matrix matrix = matrix_of(data, element);
             const nb::gil_scoped_release release;
-            const Arms all = arms_of(arms);
-            const Blocks wanted = blocks_of(blocks, block, shift);
-            team.run(all.count, wanted.count * wanted.size, [&](auto begin, auto end) noexcept {
-                kernels().totals(matrix, metric, query.data(), {all.ids + begin, end - begin}, wanted,
-                                 centre.data(), weight.data(),
-                                 {high.data() + begin, low.data() + begin, largest.data() + begin,
-                                  squares ? squares->data() + begin : nullptr});
-            });
+            totals(team, matrix, metric, query.data(), arms_of(arms), blocks_of(blocks, block, shift),
+                   centre.data(), weight.data(),
+                   {high.data(), low.data(), largest.data(), squares ? squares->data() : nullptr});
         },
         "data"_a.noconvert(), "element"_a, "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
         "blocks"_a.noconvert(), "block"_a, "shift"_a, "centre"_a.noconvert(), "weight"_a.noconvert(),
@@ -155,38 +177,8 @@ NB_MODULE(_native, m) {
                 throw nb::value_error("squares come with inner products only");
             }
             const nb::gil_scoped_release release;
-            const Arms all = arms_of(arms);
-            const auto n_queries = static_cast<std::int64_t>(queries.shape(0));
-            // With the first query: one pass is enough for them.
-            const auto squares_from = [&](std::int64_t q, std::int64_t at) {
-                return squares && q == 0 ? squares->data() + at : nullptr;
-            };
-            if (few_and_far(matrix, all)) {
-                std::vector<double> sums(static_cast<std::size_t>(all.count * lanes));
-                std::vector<double> square_sums(squares ? sums.size() : 0);
-                for (std::int64_t q = 0; q < n_queries; ++q) {
-                    double* wanted = squares && q == 0 ? square_sums.data() : nullptr;
-                    team.run(2 * all.count, matrix.n_columns / 2, [&](auto begin, auto end) noexcept {
-                        kernels().half_sums(matrix, metric, queries.data() + q * matrix.n_columns, all,
-                                            begin, end, sums.data(), wanted);
-                    });
-                    kernels().join_lanes(sums.data(), all.count, scores.data() + q * all.count);
-                }
-                if (squares) kernels().join_lanes(square_sums.data(), all.count, squares->data());
-                return;
-            }
-            // A few rows stay in the caches while all queries read them.
-            const std::int64_t together = n_queries == 1 ? all.count : rows_in_cache;
-            team.run(all.count, n_queries * matrix.n_columns, [&](auto begin, auto end) noexcept {
-                for (std::int64_t some = begin; some < end; some += together) {
-                    const Arms few{all.ids + some, std::min(together, end - some)};
-                    for (std::int64_t q = 0; q < n_queries; ++q) {
-                        kernels().row_scores(matrix, metric, queries.data() + q * matrix.n_columns, few,
-                                             scores.data() + q * all.count + some,
-                                             squares_from(q, some));
-                    }
-                }
-            }, grain_of(matrix));
+            row_scores(team, matrix, metric, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
+                       arms_of(arms), scores.data(), squares ? squares->data() : nullptr);
         },
         "data"_a.noconvert(), "element"_a, "metric"_a, "queries"_a.noconvert(), "arms"_a.noconvert(),
         "team"_a, "scores"_a.noconvert(), "squares"_a.noconvert() = nb::none(),
@@ -199,12 +191,7 @@ NB_MODULE(_native, m) {
            Team& team, const RealsOut& reach, const RealsOut& squares) {
             const Matrix matrix = matrix_of(data, element);
             const nb::gil_scoped_release release;
-            const Arms all = arms_of(arms);
-            team.run(all.count, matrix.n_columns, [&](auto begin, auto end) noexcept {
-                kernels().scan_rows(matrix, middle.data(), unit.data(),
-                                    {all.ids + begin, end - begin}, reach.data() + begin,
-                                    squares.data() + begin);
-            }, grain_of(matrix));
+            scan_rows(team, matrix, middle.data(), unit.data(), arms_of(arms), reach.data(), squares.data());
         },
         "data"_a.noconvert(), "element"_a, "middle"_a.noconvert(), "unit"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
         "reach"_a.noconvert(), "squares"_a.noconvert(),
@@ -217,9 +204,7 @@ NB_MODULE(_native, m) {
            const RealsOut& high) {
             const Matrix matrix = matrix_of(data, element);
             const nb::gil_scoped_release release;
-            team.run(matrix.n_columns, arms_of(arms).count, [&](auto begin, auto end) noexcept {
-                kernels().column_limits(matrix, arms_of(arms), begin, end, low.data(), high.data());
-            });
+            column_limits(team, matrix, arms_of(arms), low.data(), high.data());
         },
         "data"_a.noconvert(), "element"_a, "arms"_a.noconvert(), "team"_a, "low"_a.noconvert(),
         "high"_a.noconvert(),
@@ -230,11 +215,19 @@ NB_MODULE(_native, m) {
         .def(
             "__init__",
             [](Order* self, const Reals& weight, std::uint64_t seed) {
+                const Unlocked unlocked(weight.shape(0));
                 new (self) Order(weight.data(), static_cast<std::int64_t>(weight.shape(0)), seed);
             },
             "weight"_a.noconvert(), "seed"_a)
         .def_prop_ro("length", &Order::length, "Blocks that can be drawn: those of positive weight.")
-        .def("draw", &Order::draw, "front"_a, "Draw on until `front` blocks are drawn in all.")
+        .def(
+            "draw",
+            [](Order& order, std::int64_t front) {
+                // To start over takes as long as there are blocks.
+                const Unlocked unlocked(static_cast<std::size_t>(order.length()));
+                order.draw(front);
+            },
+            "front"_a, "Draw on until `front` blocks are drawn in all.")
         .def_prop_ro(
             "blocks", [](const Order& order) { return array_of(order.blocks()); },
             nb::rv_policy::move, "The blocks drawn so far, in drawn order.")
@@ -245,7 +238,15 @@ NB_MODULE(_native, m) {
             "left", [](const Order& order) { return array_of(order.left()); },
             nb::rv_policy::move, "The weight not yet drawn before each step, and after the last.")
         .def(
-            "undrawn", [](const Order& order, std::int64_t front) { return array_of(order.undrawn(front)); },
+            "undrawn",
+            [](const Order& order, std::int64_t front) {
+                std::vector<std::int64_t> found;
+                {
+                    const Unlocked unlocked(static_cast<std::size_t>(order.length()));
+                    found = order.undrawn(front);
+                }
+                return array_of(std::move(found));
+            },
             "front"_a, "The blocks that are not among the first `front` drawn, in address order.");
 
     nb::class_<Met>(m, "Met", "What a round met; positions are -1 where there is none.")
@@ -268,6 +269,7 @@ NB_MODULE(_native, m) {
                const std::optional<Reals>& square_limit, double centres, double magnitude,
                double weights, double rounding, double floor, bool estimated, bool two_sided,
                bool both_signs) {
+                const Unlocked unlocked(scale.shape(0));
                 new (self) Ledger({static_cast<std::int64_t>(scale.shape(0)), scale.data(),
                                    limit.data(), square_limit ? square_limit->data() : nullptr,
                                    centres, magnitude, weights, rounding, floor, estimated, two_sided,
@@ -280,6 +282,7 @@ NB_MODULE(_native, m) {
             "record",
             [](Ledger& ledger, const Order& order, const Reals& centre, std::int64_t start,
                std::int64_t stop, double guess, bool stakes) {
+                const Unlocked unlocked(static_cast<std::size_t>(stop));
                 ledger.record(order, centre.data(), start, stop, guess, stakes);
             },
             "order"_a, "centre"_a.noconvert(), "start"_a, "stop"_a, "guess"_a, "stakes"_a,
@@ -307,26 +310,47 @@ NB_MODULE(_native, m) {
             },
             "team"_a, "sums"_a.noconvert(), "positions"_a.noconvert(), "start"_a, "stop"_a,
             "Bet on the steps [start, stop) of some arms, whose sums (steps, arms) are given.")
-        .def("survey", &Ledger::survey, "k"_a, "caution"_a)
-        .def("look_again", &Ledger::look_again, "survey"_a,
-             "Update what a survey says of the arms that are not its candidates.")
+        .def(
+            "survey",
+            [](const Ledger& ledger, std::int64_t k, double caution) {
+                const Unlocked unlocked(ledger.status.size());
+                return ledger.survey(k, caution);
+            },
+            "k"_a, "caution"_a)
+        .def(
+            "look_again",
+            [](const Ledger& ledger, Survey& survey) {
+                const Unlocked unlocked(ledger.status.size());
+                ledger.look_again(survey);
+            },
+            "survey"_a, "Update what a survey says of the arms that are not its candidates.")
         .def(
             "outlook",
             [](const Ledger& ledger, std::int64_t length, double theta, double log_level) {
+                const Unlocked unlocked(ledger.status.size());
                 const Outlook found = ledger.outlook(length, theta, log_level);
                 return std::tuple(found.needed, found.unread);
             },
             "length"_a, "theta"_a, "log_level"_a,
             "Steps that the undecided arms are predicted to need, and steps unread.")
-        .def("foretold_front", &Ledger::foretold_front, "share"_a, "log_level"_a,
-             "The step by which the bets are foretold to have won against that share of the active arms.")
+        .def(
+            "foretold_front",
+            [](const Ledger& ledger, double share, double log_level) {
+                const Unlocked unlocked(ledger.status.size());
+                return ledger.foretold_front(share, log_level);
+            },
+            "share"_a, "log_level"_a, "The step by which the bets are foretold to have won against that share of the active arms.")
         .def(
             "forecast",
             [](const Ledger& ledger, const Ids& positions, std::int64_t length, double theta,
                double log_level) {
-                return array_of(ledger.forecast(positions.data(),
-                                                static_cast<std::int64_t>(positions.shape(0)), length,
-                                                theta, log_level));
+                std::vector<double> found;
+                {
+                    const Unlocked unlocked(positions.shape(0));
+                    found = ledger.forecast(positions.data(), static_cast<std::int64_t>(positions.shape(0)), length,
+                                            theta, log_level);
+                }
+                return array_of(std::move(found));
             },
             "positions"_a.noconvert(), "length"_a, "theta"_a, "log_level"_a,
             "Steps that each of the arms will need, if none lies as close to theta as it seems.")
@@ -352,11 +376,19 @@ NB_MODULE(_native, m) {
             },
             "team"_a, "positions"_a.noconvert(), "log_level"_a, "low"_a,
             "A score that none of the arms exceeds, but with the level's probability.")
-        .def("raise_limit", &Ledger::raise_limit, "limit"_a)
-        .def("forget_bets", &Ledger::forget_bets, "Free their memory: nothing is judged any more.")
+        .def("raise_limit", &Ledger::raise_limit, "limit"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def("forget_bets", &Ledger::forget_bets, nb::call_guard<nb::gil_scoped_release>(),
+             "Free their memory: nothing is judged any more.")
         .def(
             "arms_with",
-            [](const Ledger& ledger, std::int8_t status) { return array_of(ledger.arms_with(status)); },
+            [](const Ledger& ledger, std::int8_t status) {
+                std::vector<std::int64_t> found;
+                {
+                    const Unlocked unlocked(ledger.status.size());
+                    found = ledger.arms_with(status);
+                }
+                return array_of(std::move(found));
+            },
             "status"_a, "The positions of the arms that have the status, ascending.")
         .def_prop_ro("bytes", &Ledger::bytes, "Memory taken by the bets.")
         .def_prop_ro("status", [](Ledger& ledger) { return view_of(ledger.status); },

@@ -1,5 +1,4 @@
-#include <type_traits>
-
+#include "elements.hpp"
 #include "kernels.hpp"
 #include "layout.hpp"
 #include "rewards.hpp"
@@ -22,36 +21,34 @@ Range coordinates_of(const Matrix& matrix, const Blocks& blocks, std::int64_t po
     return {begin > 0 ? begin : 0, smaller(begin + blocks.size, matrix.n_columns)};
 }
 
-template <class Value>
-const Value* row_of(const Matrix& matrix, std::int64_t row) {
-    return static_cast<const Value*>(matrix.data) + row * matrix.row_stride;
-}
-
 // Runs ahead of the sums through the blocks of one arm after the other.
-template <class Value, class Step>
 class Scout {
 public:
-    Scout(const Matrix& matrix, Step step, Arms arms, Blocks blocks)
-        : matrix_(matrix), step_(step), arms_(arms), blocks_(blocks) {
-        const std::int64_t lines = (blocks.size + per_line - 1) / per_line;
+    Scout(const Matrix& matrix, Arms arms, Blocks blocks)
+        : matrix_(matrix),
+          distance_(matrix.column_stride * size_of(matrix.element)),
+          per_line_(64 / size_of(matrix.element)),
+          arms_(arms),
+          blocks_(blocks) {
+        const std::int64_t lines = (blocks.size + per_line_ - 1) / per_line_;
         for (std::int64_t start = 1 + lines_ahead / lines; start > 0; --start) advance();
     }
 
     void advance() {
         if (arm_ == arms_.count) return;
-        const Value* row = row_of<Value>(matrix_, arms_.ids[arm_]);
+        const char* row = address_of(matrix_, arms_.ids[arm_], 0);
         Range range = coordinates_of(matrix_, blocks_, block_);
-        range.end = smaller(range.end, range.begin + lines_ahead * per_line);
-        for (std::int64_t j = range.begin; j < range.end; j += per_line) fetch_ahead(row + j * step_);
+        range.end = smaller(range.end, range.begin + lines_ahead * per_line_);
+        for (std::int64_t j = range.begin; j < range.end; j += per_line_) fetch_ahead(row + j * distance_);
         // A block that does not begin with a cache line ends in one more.
-        fetch_ahead(row + (range.end - 1) * step_);
+        fetch_ahead(row + (range.end - 1) * distance_);
         if (++block_ == blocks_.count) ++arm_, block_ = 0;
     }
 
 private:
-    static constexpr std::int64_t per_line = 64 / sizeof(Value);
     const Matrix& matrix_;
-    Step step_;
+    std::int64_t distance_;  // between two coordinates, in bytes
+    std::int64_t per_line_;
     Arms arms_;
     Blocks blocks_;
     std::int64_t arm_ = 0;
@@ -63,37 +60,80 @@ struct BlockSum {
     double squares;
 };
 
-template <class Value, class Reward, bool with_squares, class Step>
-BlockSum sum_block(const Value* row, Step step, const double* query, Range range) {
+struct Lanes {
     double rewards[lanes] = {};
     double squares[lanes] = {};
-    std::int64_t j = range.begin;
-    for (; j + lanes <= range.end; j += lanes) {
+};
+
+// Adds `count` values, of which the first belongs to the first lane.
+template <class Value, class Reward, bool with_squares>
+inline void add_values(const Value* values, const double* query, std::int64_t count, Lanes& sums) {
+    std::int64_t j = 0;
+    for (; j + lanes <= count; j += lanes) {
         SURESHOT_ONE_VECTOR
         for (std::int64_t lane = 0; lane < lanes; ++lane) {
-            const double value = number(row[(j + lane) * step]);
-            rewards[lane] += Reward::reward(value, query[j + lane]);
-            if constexpr (with_squares) squares[lane] += value * value;
+            const double value = static_cast<double>(values[j + lane]);
+            sums.rewards[lane] += Reward::reward(value, query[j + lane]);
+            if constexpr (with_squares) sums.squares[lane] += value * value;
         }
     }
-    for (std::int64_t lane = 0; j < range.end; ++lane, ++j) {
-        const double value = number(row[j * step]);
-        rewards[lane] += Reward::reward(value, query[j]);
-        if constexpr (with_squares) squares[lane] += value * value;
+    for (std::int64_t lane = 0; j < count; ++lane, ++j) {
+        const double value = static_cast<double>(values[j]);
+        sums.rewards[lane] += Reward::reward(value, query[j]);
+        if constexpr (with_squares) sums.squares[lane] += value * value;
     }
-    return {sum_of_lanes(rewards), with_squares ? sum_of_lanes(squares) : 0.0};
+}
+
+template <bool with_squares>
+inline BlockSum sum_of(const Lanes& sums) {
+    return {sum_of_lanes(sums.rewards), with_squares ? sum_of_lanes(sums.squares) : 0.0};
+}
+
+template <class Value, class Reward, bool with_squares>
+SURESHOT_ALONE BlockSum sum_as_is(const Value* values, const double* query, std::int64_t count) {
+    Lanes sums;
+    add_values<Value, Reward, with_squares>(values, query, count, sums);
+    return sum_of<with_squares>(sums);
+}
+
+template <class Number, class Reward, bool with_squares>
+SURESHOT_ALONE BlockSum sum_widened_block(const Matrix& matrix, std::int64_t arm, const double* query,
+                                          Range range) {
+    Lanes sums;
+    Number numbers[columns_in_a_part];
+    for (std::int64_t j = range.begin; j < range.end; j += columns_in_a_part) {
+        const std::int64_t count = smaller(columns_in_a_part, range.end - j);
+        widen(matrix.element, address_of(matrix, arm, j), matrix.column_stride, count, numbers);
+        add_values<Number, Reward, with_squares>(numbers, query + j, count, sums);
+    }
+    return sum_of<with_squares>(sums);
+}
+
+// Any block of a row.
+template <class Reward, bool with_squares>
+SURESHOT_ALONE BlockSum sum_block(const Matrix& matrix, std::int64_t arm, const double* query, Range range) {
+    const void* first = address_of(matrix, arm, range.begin);
+    BlockSum sum;
+    const bool as_is = read_as_is(matrix.element, matrix.column_stride, first, [&]<class Value>(const Value* values) {
+        sum = sum_as_is<Value, Reward, with_squares>(values, query + range.begin, range.end - range.begin);
+    });
+    if (as_is) return sum;
+    widened_as(matrix.element, [&]<class Number>() {
+        sum = sum_widened_block<Number, Reward, with_squares>(matrix, arm, query, range);
+    });
+    return sum;
 }
 
 // A block of a known size of contiguous values: the same operations, written for GCC to keep them in
 // vectors to the end.
 template <class Value, class Reward, bool with_squares, std::int64_t size>
-inline BlockSum sum_line(const Value* values, const double* query) {
+inline BlockSum sum_values(const Value* values, const double* query) {
     double rewards[lanes], squares[lanes];
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
         double reward = 0.0, square = 0.0;
         SURESHOT_UNROLLED
         for (std::int64_t j = lane; j < size; j += lanes) {
-            const double value = number(values[j]);
+            const double value = static_cast<double>(values[j]);
             reward += Reward::reward(value, query[j]);
             if constexpr (with_squares) square += value * value;
         }
@@ -109,14 +149,40 @@ inline BlockSum sum_line(const Value* values, const double* query) {
     return {rewards[0], with_squares ? squares[0] : 0.0};
 }
 
+// The values of a cache line.
+template <class Value>
+constexpr std::int64_t line = 64 / sizeof(Value);
+
+template <class Value>
+SURESHOT_ALONE void widen_line(const Value* values, float* numbers) {
+    for (std::int64_t j = 0; j < line<Value>; ++j) numbers[j] = number<float>(values[j]);
+}
+
+// For all types that have as many values in a line.
+template <class Reward, bool with_squares, std::int64_t size>
+SURESHOT_ALONE BlockSum sum_widened(const float* numbers, const double* query) {
+    return sum_values<float, Reward, with_squares, size>(numbers, query);
+}
+
+template <class Value, class Reward, bool with_squares>
+inline BlockSum sum_line(const Value* values, const double* query) {
+    if constexpr (sizeof(Value) > 2) {
+        return sum_values<Value, Reward, with_squares, line<Value>>(values, query);
+    } else {
+        float numbers[line<Value>];
+        widen_line(values, numbers);
+        return sum_widened<Reward, with_squares, line<Value>>(numbers, query);
+    }
+}
+
 // Blocks of as many contiguous values as a cache line has: by far the most common ones. All that the loop
 // needs is in local variables, since anything read through a reference would be read again after each
 // store, and the function is not merged with others, which would push them out of the registers: the
 // fewer instructions between two lines, the more lines are on their way.
 template <class Value, class Reward, bool with_squares>
 SURESHOT_ALONE void sum_lines(const Matrix& matrix, const double* query, Arms arms, Blocks blocks,
-               double* __restrict sums, std::int64_t stride, double* __restrict squares) {
-    constexpr std::int64_t line = 64 / sizeof(Value);
+                              double* __restrict sums, std::int64_t stride, double* __restrict squares) {
+    constexpr std::int64_t size = line<Value>;
     const Value* const data = static_cast<const Value*>(matrix.data);
     const std::int64_t row_stride = matrix.row_stride, n_columns = matrix.n_columns;
     const std::int64_t shift = blocks.shift, n_blocks = blocks.count, n_arms = arms.count;
@@ -126,9 +192,9 @@ SURESHOT_ALONE void sum_lines(const Matrix& matrix, const double* query, Arms ar
     std::int64_t scout_arm = 0, scout_block = 0;
     const auto fetch_next = [&] {
         if (scout_arm == n_arms) return;
-        const Value* values = data + rows[scout_arm] * row_stride + (ids[scout_block] * line - shift);
+        const Value* values = data + rows[scout_arm] * row_stride + (ids[scout_block] * size - shift);
         fetch_ahead(values);
-        if (reinterpret_cast<std::uintptr_t>(values) % 64 != 0) fetch_ahead(values + line - 1);
+        if (reinterpret_cast<std::uintptr_t>(values) % 64 != 0) fetch_ahead(values + size - 1);
         if (++scout_block == n_blocks) ++scout_arm, scout_block = 0;
     };
     for (std::int64_t start = 0; start < lines_ahead; ++start) fetch_next();
@@ -136,14 +202,19 @@ SURESHOT_ALONE void sum_lines(const Matrix& matrix, const double* query, Arms ar
         const Value* row = data + rows[arm] * row_stride;
         for (std::int64_t b = 0; b < n_blocks; ++b) {
             fetch_next();
-            const std::int64_t begin = ids[b] * line - shift;
-            BlockSum sum;
-            if (begin >= 0 && begin + line <= n_columns) {
-                sum = sum_line<Value, Reward, with_squares, line>(row + begin, query + begin);
-            } else {
-                sum = sum_block<Value, Reward, with_squares>(row, One{}, query,
-                                                             coordinates_of(matrix, blocks, b));
-            }
+            const std::int64_t begin = ids[b] * size - shift;
+            if (begin < 0 || begin + size > n_columns) continue;
+            const BlockSum sum = sum_line<Value, Reward, with_squares>(row + begin, query + begin);
+            sums[b * stride + arm] = sum.rewards;
+            if constexpr (with_squares) squares[b * stride + arm] = sum.squares;
+        }
+    }
+    // The first and the last block of a row may be short. Not in the loop above, where a call would cost
+    // registers.
+    for (std::int64_t b = 0; b < n_blocks; ++b) {
+        const Range range = coordinates_of(matrix, blocks, b);
+        for (std::int64_t arm = 0; range.end - range.begin < size && arm < n_arms; ++arm) {
+            const BlockSum sum = sum_block<Reward, with_squares>(matrix, rows[arm], query, range);
             sums[b * stride + arm] = sum.rewards;
             if constexpr (with_squares) squares[b * stride + arm] = sum.squares;
         }
@@ -151,54 +222,54 @@ SURESHOT_ALONE void sum_lines(const Matrix& matrix, const double* query, Arms ar
 }
 
 // Blocks of one coordinate: the sum is the reward. 0.0 + x: as if it had been added to a lane.
-template <class Value, class Reward, bool with_squares, class Step>
-SURESHOT_ALONE void single_coordinates(const Matrix& matrix, Step step, const double* query,
-                                       Arms arms, Blocks blocks, double* __restrict sums,
-                                       std::int64_t stride, double* __restrict squares) {
-    const Value* const data = static_cast<const Value*>(matrix.data);
-    const std::int64_t row_stride = matrix.row_stride;
+template <class Reward, bool with_squares>
+void single_coordinates(const Matrix& matrix, const double* query, Arms arms, Blocks blocks,
+                        double* __restrict sums, std::int64_t stride, double* __restrict squares) {
+    constexpr std::int64_t most = 256;
     const std::int64_t n_blocks = blocks.count, n_arms = arms.count;
     const std::int64_t* const ids = blocks.ids;
-    const std::int64_t* const rows = arms.ids;
+    const std::int64_t distance = matrix.column_stride * size_of(matrix.element);
     // Arms whose coordinates are on their way while those of one arm are read.
     const std::int64_t arms_ahead = 1 + lines_ahead / n_blocks;
     const auto fetch = [&](std::int64_t arm) {
-        const Value* row = data + rows[arm] * row_stride;
-        for (std::int64_t b = 0; b < n_blocks; ++b) fetch_ahead(row + ids[b] * step);
+        const char* row = address_of(matrix, arms.ids[arm], 0);
+        for (std::int64_t b = 0; b < n_blocks; ++b) fetch_ahead(row + ids[b] * distance);
     };
     for (std::int64_t arm = 0; arm < smaller(arms_ahead, n_arms); ++arm) fetch(arm);
     for (std::int64_t arm = 0; arm < n_arms; ++arm) {
         if (arm + arms_ahead < n_arms) fetch(arm + arms_ahead);
-        const Value* row = data + rows[arm] * row_stride;
-        for (std::int64_t b = 0; b < n_blocks; ++b) {
-            const double value = number(row[ids[b] * step]);
-            sums[b * stride + arm] = 0.0 + Reward::reward(value, query[ids[b]]);
-            if constexpr (with_squares) squares[b * stride + arm] = value * value;
+        const char* row = address_of(matrix, arms.ids[arm], 0);
+        for (std::int64_t start = 0; start < n_blocks; start += most) {
+            double numbers[most];
+            const std::int64_t count = smaller(most, n_blocks - start);
+            gather(matrix.element, row, ids + start, matrix.column_stride, count, numbers);
+            for (std::int64_t b = 0; b < count; ++b) {
+                const std::int64_t to = (start + b) * stride + arm;
+                sums[to] = 0.0 + Reward::reward(numbers[b], query[ids[start + b]]);
+                if constexpr (with_squares) squares[to] = numbers[b] * numbers[b];
+            }
         }
     }
 }
 
-template <class Value, class Reward, bool with_squares, class Step>
-void sum_by_row(const Matrix& matrix, Step step, const double* query, Arms arms, Blocks blocks,
-                double* sums, std::int64_t stride, double* squares) {
+template <class Reward, bool with_squares>
+void sum_by_row(const Matrix& matrix, const double* query, Arms arms, Blocks blocks, double* sums,
+                std::int64_t stride, double* squares) {
     if (blocks.count == 0) return;
     if (blocks.size == 1) {
-        return single_coordinates<Value, Reward, with_squares>(matrix, step, query, arms, blocks, sums,
-                                                               stride, squares);
+        return single_coordinates<Reward, with_squares>(matrix, query, arms, blocks, sums, stride, squares);
     }
-    if constexpr (std::is_same_v<Step, One>) {
-        if (blocks.size * static_cast<std::int64_t>(sizeof(Value)) == 64) {
-            return sum_lines<Value, Reward, with_squares>(matrix, query, arms, blocks, sums, stride,
-                                                          squares);
-        }
+    if (matrix.column_stride == 1 && blocks.size * size_of(matrix.element) == 64) {
+        return with_values(matrix.element, [&]<class Value>() {
+            sum_lines<Value, Reward, with_squares>(matrix, query, arms, blocks, sums, stride, squares);
+        });
     }
-    Scout<Value, Step> scout(matrix, step, arms, blocks);
+    Scout scout(matrix, arms, blocks);
     for (std::int64_t arm = 0; arm < arms.count; ++arm) {
-        const Value* row = row_of<Value>(matrix, arms.ids[arm]);
         for (std::int64_t b = 0; b < blocks.count; ++b) {
             scout.advance();
-            const BlockSum sum = sum_block<Value, Reward, with_squares>(
-                row, step, query, coordinates_of(matrix, blocks, b));
+            const BlockSum sum = sum_block<Reward, with_squares>(matrix, arms.ids[arm], query,
+                                                                 coordinates_of(matrix, blocks, b));
             sums[b * stride + arm] = sum.rewards;
             if constexpr (with_squares) squares[b * stride + arm] = sum.squares;
         }
@@ -206,76 +277,117 @@ void sum_by_row(const Matrix& matrix, Step step, const double* query, Arms arms,
 }
 
 // A block of one column: the sum is the reward. 0.0 + x: as if it had been added to a lane.
-template <class Value, class Reward, bool with_squares, class Where>
-void single_column(const Value* column, double query_value, Where where, std::int64_t count,
-                   double* __restrict sums, double* __restrict squares) {
+template <class Reward, bool with_squares, class Value>
+SURESHOT_ALONE void single_column(const Value* column, double query_value, std::int64_t count,
+                                  double* __restrict sums, double* __restrict squares) {
     for (std::int64_t at = 0; at < count; ++at) {
-        const double value = number(column[where(at)]);
+        const double value = number(column[at]);
         sums[at] = 0.0 + Reward::reward(value, query_value);
         if constexpr (with_squares) squares[at] = value * value;
     }
 }
 
-template <class Value, class Reward, bool with_squares, class Where>
-void some_columns(const Matrix& matrix, const double* query, Range range, Where where,
-                  std::int64_t begin, std::int64_t count, double* sums, double* squares) {
-    double rewards[lanes][arms_per_block_tile] = {};
-    double squared[lanes][arms_per_block_tile] = {};
-    for (std::int64_t j = range.begin; j < range.end; ++j) {
-        const Value* column = column_of<Value>(matrix, j);
-        const double query_value = query[j];
-        const std::int64_t lane = (j - range.begin) % lanes;
-        for (std::int64_t at = 0; at < count; ++at) {
-            const double value = number(column[where(begin + at)]);
-            rewards[lane][at] += Reward::reward(value, query_value);
-            if constexpr (with_squares) squared[lane][at] += value * value;
-        }
+// One column of a block.
+template <class Value, class Reward, bool with_squares>
+SURESHOT_ALONE void add_column(const Value* column, double query_value, std::int64_t count,
+                               double* __restrict rewards, double* __restrict squares) {
+    for (std::int64_t at = 0; at < count; ++at) {
+        const double value = static_cast<double>(column[at]);
+        rewards[at] += Reward::reward(value, query_value);
+        if constexpr (with_squares) squares[at] += value * value;
     }
-    add_lanes(rewards, count, sums + begin);
-    if constexpr (with_squares) add_lanes(squared, count, squares + begin);
 }
 
-template <class Value, class Reward, bool with_squares, class Where>
-void sum_by_column(const Matrix& matrix, const double* query, Where where, std::int64_t count,
-                   Blocks blocks, double* sums, std::int64_t stride, double* squares) {
-    const std::int64_t blocks_ahead = 1 + lines_ahead / count;
+// The values of some arms in one column, as numbers in place of their own type.
+template <class F>
+inline void with_widened_column(const Matrix& matrix, std::int64_t column, const Places& places,
+                                std::int64_t begin, std::int64_t count, const F& f) {
+    widened_as(matrix.element, [&]<class Number>() {
+        Number numbers[arms_per_block_tile];
+        widen_column(matrix, column, places, begin, count, numbers);
+        f(static_cast<const Number*>(numbers));
+    });
+}
+
+template <class Reward, bool with_squares>
+void one_column(const Matrix& matrix, const double* query, std::int64_t j, const Places& places, double* sums,
+                double* squares) {
+    const auto sum = [&](const auto* values, std::int64_t begin, std::int64_t count) {
+        single_column<Reward, with_squares>(values, query[j], count, sums + begin,
+                                            with_squares ? squares + begin : nullptr);
+    };
+    const std::int64_t step = places.ids == nullptr ? matrix.row_stride : 0;
+    const void* first = places.ids == nullptr ? address_of(matrix, places.first, j) : nullptr;
+    if (read_any_as_is(matrix.element, step, first, [&](const auto* values) { sum(values, 0, places.count); })) return;
+    for (std::int64_t begin = 0; begin < places.count; begin += arms_per_block_tile) {
+        const std::int64_t count = smaller(arms_per_block_tile, places.count - begin);
+        with_widened_column(matrix, j, places, begin, count, [&](const auto* values) { sum(values, begin, count); });
+    }
+}
+
+template <class Reward, bool with_squares>
+void some_columns(const Matrix& matrix, const double* query, Range range, const Places& places,
+                  std::int64_t begin, std::int64_t count, double* sums, double* squares) {
+    double rewards[lanes * arms_per_block_tile] = {};
+    double squared[with_squares ? lanes * arms_per_block_tile : 1] = {};
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
+        const std::int64_t lane = (j - range.begin) % lanes * arms_per_block_tile;
+        const auto add = [&]<class Value>(const Value* values) {
+            add_column<Value, Reward, with_squares>(values, query[j], count, rewards + lane,
+                                                    with_squares ? squared + lane : nullptr);
+        };
+        const std::int64_t step = places.ids == nullptr ? matrix.row_stride : 0;
+        const void* first = places.ids == nullptr ? address_of(matrix, places.first + begin, j) : nullptr;
+        if (!read_as_is(matrix.element, step, first, add)) {
+            with_widened_column(matrix, j, places, begin, count, add);
+        }
+    }
+    add_lanes(rewards, arms_per_block_tile, count, sums + begin);
+    if constexpr (with_squares) add_lanes(squared, arms_per_block_tile, count, squares + begin);
+}
+
+// How to find the given arms in a column.
+Places places_of(const Matrix& matrix, Arms arms) {
+    bool neighbours = matrix.row_stride == 1;
+    for (std::int64_t at = 1; at < arms.count && neighbours; ++at) {
+        neighbours = arms.ids[at] == arms.ids[at - 1] + 1;
+    }
+    return {neighbours ? nullptr : arms.ids, arms.ids[0], arms.count};
+}
+
+template <class Reward, bool with_squares>
+void sum_by_column(const Matrix& matrix, const double* query, Arms arms, Blocks blocks, double* sums,
+                   std::int64_t stride, double* squares) {
+    const Places places = places_of(matrix, arms);
+    const std::int64_t blocks_ahead = 1 + lines_ahead / arms.count;
     for (std::int64_t b = 0; b < blocks.count; ++b) {
         const Range range = coordinates_of(matrix, blocks, b);
         if (b + blocks_ahead < blocks.count) {
             const Range next = coordinates_of(matrix, blocks, b + blocks_ahead);
             const std::int64_t end = smaller(next.end, next.begin + columns_ahead);
-            for (std::int64_t j = next.begin; j < end; ++j) {
-                fetch_column(column_of<Value>(matrix, j), where, count);
-            }
+            for (std::int64_t j = next.begin; j < end; ++j) fetch_column(matrix, j, places, 0, arms.count);
         }
         double* out = sums + b * stride;
         double* squares_out = with_squares ? squares + b * stride : nullptr;
         if (blocks.size == 1) {
-            single_column<Value, Reward, with_squares>(column_of<Value>(matrix, range.begin),
-                                                       query[range.begin], where, count, out,
-                                                       squares_out);
+            one_column<Reward, with_squares>(matrix, query, range.begin, places, out, squares_out);
             continue;
         }
-        for (std::int64_t begin = 0; begin < count; begin += arms_per_block_tile) {
-            some_columns<Value, Reward, with_squares>(matrix, query, range, where, begin,
-                                                      smaller(arms_per_block_tile, count - begin), out,
-                                                      squares_out);
+        for (std::int64_t begin = 0; begin < arms.count; begin += arms_per_block_tile) {
+            some_columns<Reward, with_squares>(matrix, query, range, places, begin,
+                                               smaller(arms_per_block_tile, arms.count - begin), out, squares_out);
         }
     }
 }
 
-template <class Value, class Reward, bool with_squares>
+template <class Reward, bool with_squares = false>
 void sum_arms(const Matrix& matrix, const double* query, Arms arms, Blocks blocks, double* sums,
-              std::int64_t stride, double* squares) {
+              std::int64_t stride, double* squares = nullptr) {
     if (coordinate_major(matrix)) {
-        return with_places(matrix, arms, [&](auto where) {
-            sum_by_column<Value, Reward, with_squares>(matrix, query, where, arms.count, blocks, sums,
-                                                       stride, squares);
-        });
+        sum_by_column<Reward, with_squares>(matrix, query, arms, blocks, sums, stride, squares);
+    } else {
+        sum_by_row<Reward, with_squares>(matrix, query, arms, blocks, sums, stride, squares);
     }
-    return with_step(matrix, [&](auto step) {
-        sum_by_row<Value, Reward, with_squares>(matrix, step, query, arms, blocks, sums, stride, squares);
-    });
 }
 
 }  // namespace
@@ -283,13 +395,12 @@ void sum_arms(const Matrix& matrix, const double* query, Arms arms, Blocks block
 void block_sums(const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
                 double* sums, std::int64_t stride, double* squares) noexcept {
     if (arms.count == 0) return;
-    with_types(matrix.element, metric, [&]<class Value, class Reward>() {
-        if (squares != nullptr) {
-            sum_arms<Value, Reward, true>(matrix, query, arms, blocks, sums, stride, squares);
-        } else {
-            sum_arms<Value, Reward, false>(matrix, query, arms, blocks, sums, stride, nullptr);
-        }
-    });
+    // Norm bets, which need both at a time, are there for inner products only.
+    if (squares != nullptr && metric == Metric::inner_product) {
+        return sum_arms<InnerProduct, true>(matrix, query, arms, blocks, sums, stride, squares);
+    }
+    if (squares != nullptr) sum_arms<Square>(matrix, query, arms, blocks, squares, stride);
+    with_reward(metric, [&]<class Reward>() { sum_arms<Reward>(matrix, query, arms, blocks, sums, stride); });
 }
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -16,19 +16,29 @@ struct Boolean {
     std::uint8_t byte;
 };
 
-template <class Value>
-inline double number(Value value) {
-    return static_cast<double>(value);
+// Bytes of a value, in the order of Element.
+constexpr std::int64_t value_sizes[] = {2, 2, 4, 8, 1, 1, 2, 1};
+inline std::int64_t size_of(Element element) { return value_sizes[static_cast<int>(element)]; }
+
+// A value as a double, or as a float, which holds every one but a double's exactly.
+template <class Number = double, class Value>
+inline Number number(Value value) {
+    return static_cast<Number>(value);
 }
 
-inline double number(Boolean value) { return value.byte != 0 ? 1.0 : 0.0; }
+template <class Number = double>
+inline Number number(Boolean value) {
+    return static_cast<Number>(value.byte != 0);
+}
 
-inline double number(BFloat16 value) {
-    return static_cast<double>(__builtin_bit_cast(float, static_cast<std::uint32_t>(value.bits) << 16));
+template <class Number = double>
+inline Number number(BFloat16 value) {
+    return static_cast<Number>(__builtin_bit_cast(float, static_cast<std::uint32_t>(value.bits) << 16));
 }
 
 // Without a branch, so that the compiler makes vectors of it, and exact for every value, NaN included.
-inline double number(Float16 value) {
+template <class Number = double>
+inline Number number(Float16 value) {
     constexpr std::uint32_t bias = 127 - 15;  // between the exponents of float and of half
     const std::uint32_t bits = value.bits;
     const std::uint32_t magnitude = (bits & 0x7fff) << 13;
@@ -39,7 +49,7 @@ inline double number(Float16 value) {
     const float small = __builtin_bit_cast(float, magnitude + ((bias + 1) << 23)) - 0x1p-14f;
     const float positive = magnitude < 0x00800000 ? small : normal;
     const std::uint32_t sign = (bits & 0x8000) << 16;
-    return static_cast<double>(__builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, positive) | sign));
+    return static_cast<Number>(__builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, positive) | sign));
 }
 
 // Calls f.template operator()<Value>() for the element type at hand.

@@ -5,10 +5,13 @@ namespace sureshot::SURESHOT_ISA {
 
 BlockSums block_sums;
 BlockTotals totals;
-RowScores row_scores;
-HalfSums half_sums;
-JoinLanes join_lanes;
+AddRows add_rows;
+AddColumns add_columns;
+AddHalves add_halves;
+JoinLanes join_rows;
+JoinLanes join_columns;
 ScanRows scan_rows;
+ScanColumns scan_columns;
 ColumnLimits column_limits;
 PlaceBets place_bets;
 KeepBets keep_bets;
@@ -17,7 +20,8 @@ LogWealth log_wealth;
 RaiseRooms raise_rooms;
 
 extern const Kernels kernels;
-const Kernels kernels = {block_sums,    totals,     row_scores, half_sums, join_lanes, scan_rows,
-                         column_limits, place_bets, keep_bets,  estimate,  log_wealth, raise_rooms};
+const Kernels kernels = {block_sums, totals,       add_rows,      add_columns, add_halves, join_rows, join_columns,
+                         scan_rows,  scan_columns, column_limits, place_bets,  keep_bets,  estimate,  log_wealth,
+                         raise_rooms};
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -18,28 +18,43 @@ namespace sureshot {
 using BlockSums = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
                        Blocks blocks, double* sums, std::int64_t stride, double* squares) noexcept;
 
-// Sums each arm over all the given blocks; centre and weight have one entry per given block.
+// Adds the sums of at most totals_arms arms over the given blocks to what `out` has; centre and weight have
+// one entry per given block. `space` has room for totals_space numbers.
 using BlockTotals = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
-                         Blocks blocks, const double* centre, const double* weight,
-                         Totals out) noexcept;
+                         Blocks blocks, const double* centre, const double* weight, Totals out,
+                         double* space) noexcept;
+constexpr std::int64_t totals_arms = 256;
+constexpr std::int64_t totals_space = 2 * 32 * totals_arms;
 
-// scores[arm]: the sum of all rewards of each arm, computed in double. It depends on the row alone, not
-// on the memory order of the matrix nor on the other arms. squares, unless null, gets the squared norm of
-// each arm, as independent, in the same pass; the metric is then the inner product.
-using RowScores = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
-                       double* scores, double* squares) noexcept;
+// The sum of all rewards of an arm is made in lanes, computed in double: it depends on the row alone, not on
+// the memory order of the matrix nor on the other arms. Each of these adds the rewards of the coordinates
+// [begin, end) to sums that start as zeros; but for the last part, a part is a whole number of
+// columns_in_a_part. Row by row sums[arm * lanes + lane], column by column sums[lane * arms + arm].
+constexpr std::int64_t columns_in_a_part = 256;
+using AddRows = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
+                     std::int64_t begin, std::int64_t end, double* sums) noexcept;
+using AddColumns = void(const Matrix& matrix, Metric metric, const double* query, const Places& places,
+                        std::int64_t begin, std::int64_t end, double* sums) noexcept;
 
-// The same scores of a few arms of coordinate-major data, in two steps, since each of their values comes in
-// a cache line of its own: sums[arm * lanes + lane] for the halves of these rows of sums from `begin` to
-// `end`, so that threads can share an arm; and from these the scores. Likewise the squares.
-using HalfSums = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
-                      std::int64_t begin, std::int64_t end, double* sums, double* squares) noexcept;
+// As AddRows, for a few arms of coordinate-major data, since each of their values comes in a cache line of
+// its own; and only for some halves of these rows of sums, so that threads can share an arm.
+struct Halves {
+    std::int64_t begin;
+    std::int64_t end;
+};
+using AddHalves = void(const Matrix& matrix, Metric metric, const double* query, Arms arms, Halves halves,
+                       std::int64_t begin, std::int64_t end, double* sums) noexcept;
+
+// The scores from such sums.
 using JoinLanes = void(const double* sums, std::int64_t n_arms, double* scores) noexcept;
 
-// reach[arm] = max_j |value - middle[j]| * unit[j], where a NaN is passed over, and squares[arm] =
-// sum_j value^2, which a NaN makes NaN. Computed in double, and as independent as row_scores.
+// reach[arm] = max_j |value - middle[j]| * unit[j], where a NaN is passed over, and the squared norm of each
+// arm, which a NaN makes NaN, in sums as above: both start as zeros.
 using ScanRows = void(const Matrix& matrix, const double* middle, const double* unit, Arms arms,
-                      double* reach, double* squares) noexcept;
+                      std::int64_t begin, std::int64_t end, double* reach, double* sums) noexcept;
+using ScanColumns = void(const Matrix& matrix, const double* middle, const double* unit,
+                         const Places& places, std::int64_t begin, std::int64_t end, double* reach,
+                         double* sums) noexcept;
 
 // low[j] and high[j]: the smallest and the largest value of the given arms at the coordinates j in
 // [begin, end). A NaN is passed over; without a number low is infinite and high minus infinite.
@@ -74,10 +89,13 @@ using RaiseRooms = void(Group& group, double by) noexcept;
 struct Kernels {
     BlockSums* block_sums;
     BlockTotals* totals;
-    RowScores* row_scores;
-    HalfSums* half_sums;
-    JoinLanes* join_lanes;
+    AddRows* add_rows;
+    AddColumns* add_columns;
+    AddHalves* add_halves;
+    JoinLanes* join_rows;
+    JoinLanes* join_columns;
     ScanRows* scan_rows;
+    ScanColumns* scan_columns;
     ColumnLimits* column_limits;
     PlaceBets* place_bets;
     KeepBets* keep_bets;

@@ -1,8 +1,9 @@
-// How the matrix lies in memory, and how coordinate-major data is read: a tile of arms at a time, a few
-// columns at once. For kernels: one copy for each instruction set.
+// How the matrix lies in memory and is read: rows some at a time, and coordinate-major data a few columns at
+// once. For kernels: one copy for each instruction set.
 #pragma once
 
-#include "elements.hpp"
+#include "kernels.hpp"
+#include "widen.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 
@@ -14,12 +15,12 @@ inline double sum_of_lanes(const double* lane) {
     return (first + third) + (second + fourth);
 }
 
-// The same for many arms at once: lane[l][arm].
-template <std::int64_t n_arms>
-inline void add_lanes(const double (*lane)[n_arms], std::int64_t count, double* sums) {
+// The same for many arms at once: lane[l * stride + arm].
+inline void add_lanes(const double* lane, std::int64_t stride, std::int64_t count, double* __restrict sums) {
     for (std::int64_t at = 0; at < count; ++at) {
-        const double first = lane[0][at] + lane[4][at], second = lane[1][at] + lane[5][at];
-        const double third = lane[2][at] + lane[6][at], fourth = lane[3][at] + lane[7][at];
+        const double* own = lane + at;
+        const double first = own[0] + own[4 * stride], second = own[stride] + own[5 * stride];
+        const double third = own[2 * stride] + own[6 * stride], fourth = own[3 * stride] + own[7 * stride];
         sums[at] = (first + third) + (second + fourth);
     }
 }
@@ -29,58 +30,14 @@ inline void add_lanes(const double (*lane)[n_arms], std::int64_t count, double* 
 constexpr std::int64_t rows_together = 4;
 constexpr std::int64_t columns_together = 8 * lanes;
 
-// Coordinate-major data: columns of one lane that are added to the sums of a tile of arms at once; and
-// enough arms for a piece of a column to be worth fetching, few enough for their lanes, 64 KB, to stay
-// in the second-level cache and on the smallest stacks.
+// Coordinate-major data: columns of one lane that are added to the sums of the arms at once.
 constexpr std::int64_t columns_per_lane = 16;
-constexpr std::int64_t arms_per_tile = 5120;
 
-inline bool coordinate_major(const Matrix& matrix) {
-    const std::int64_t rows = matrix.row_stride, columns = matrix.column_stride;
-    return (rows < 0 ? -rows : rows) < (columns < 0 ? -columns : columns);
-}
-
-template <class Value>
-inline const Value* column_of(const Matrix& matrix, std::int64_t j) {
-    return static_cast<const Value*>(matrix.data) + j * matrix.column_stride;
-}
+// Arms whose values in so many columns are widened before they are summed: they stay in the first-level cache,
+// as do those of the columns_in_a_part that some rows have.
+constexpr std::int64_t arms_widened = 128;
 
 inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-
-// Calls f(step) with the distance between the coordinates of a row: contiguous ones are a case of their
-// own, which the compiler turns into vectors.
-struct One {
-    constexpr operator std::int64_t() const { return 1; }
-};
-template <class F>
-inline void with_step(const Matrix& matrix, F&& f) {
-    if (matrix.column_stride == 1) return f(One{});
-    return f(matrix.column_stride);
-}
-
-// Where the value of an arm lies in a column: arms that are neighbours in memory are read as vectors.
-struct Neighbours {
-    std::int64_t first;
-    std::int64_t operator()(std::int64_t at) const { return first + at; }
-    static constexpr bool scattered = false;
-};
-struct Scattered {
-    const std::int64_t* ids;
-    std::int64_t stride;
-    std::int64_t operator()(std::int64_t at) const { return ids[at] * stride; }
-    static constexpr bool scattered = true;
-};
-
-// Calls f(where) with the way to find the given arms in a column.
-template <class F>
-inline void with_places(const Matrix& matrix, Arms arms, F&& f) {
-    bool neighbours = matrix.row_stride == 1;
-    for (std::int64_t at = 1; at < arms.count && neighbours; ++at) {
-        neighbours = arms.ids[at] == arms.ids[at - 1] + 1;
-    }
-    if (neighbours) return f(Neighbours{arms.ids[0]});
-    return f(Scattered{arms.ids, matrix.row_stride});
-}
 
 // Before a short loop of a fixed length. Left rolled up it becomes one vector operation, while copies of
 // its body, which GCC makes first if it may, stay copies. Inside a loop that is to become vectors it must
@@ -88,29 +45,18 @@ inline void with_places(const Matrix& matrix, Arms arms, F&& f) {
 #if defined(__GNUC__) && !defined(__clang__)
 #define SURESHOT_ONE_VECTOR _Pragma("GCC unroll 1")
 #define SURESHOT_UNROLLED _Pragma("GCC unroll 16")
-#define SURESHOT_ALONE __attribute__((noinline))
 #else
 #define SURESHOT_ONE_VECTOR
 #define SURESHOT_UNROLLED
-#define SURESHOT_ALONE
 #endif
 
-// Numbers of a row that are added to the lanes at once. Narrow types are widened in a loop of their own:
-// a vector of them is longer than the lanes.
-template <class Value, class Step, bool narrow = (sizeof(Value) <= 2)>
-struct Piece {
-    const Value* values;
-    Step step;
-    double operator[](std::int64_t at) const { return number(values[at * step]); }
-};
-template <class Value, class Step>
-struct Piece<Value, Step, true> {
-    double numbers[columns_together];
-    Piece(const Value* values, Step step) {
-        for (std::int64_t at = 0; at < columns_together; ++at) numbers[at] = number(values[at * step]);
-    }
-    double operator[](std::int64_t at) const { return numbers[at]; }
-};
+// Before a function with a loop that needs all registers: merged with others it would get fewer, and take
+// as long to compile in every place where it is used.
+#if defined(__GNUC__)
+#define SURESHOT_ALONE __attribute__((noinline))
+#else
+#define SURESHOT_ALONE
+#endif
 
 // Scattered cache lines are asked for this far ahead.
 constexpr std::int64_t lines_ahead = 96;
@@ -125,37 +71,117 @@ inline void fetch_ahead(const void* address) {
 #endif
 }
 
-// Asks for the values of some arms in one column.
-template <class Value, class Where>
-inline void fetch_column(const Value* column, Where where, std::int64_t count) {
-    constexpr std::int64_t per_line = Where::scattered ? 1 : 64 / sizeof(Value);
-    for (std::int64_t at = 0; at < count; at += per_line) fetch_ahead(column + where(at));
+// Asks for the values of some arms in one column, from the arm `begin` on.
+inline void fetch_column(const Matrix& matrix, std::int64_t column, const Places& places, std::int64_t begin,
+                         std::int64_t count) {
+    const std::int64_t size = size_of(matrix.element);
+    if (places.ids == nullptr) {
+        const char* values = address_of(matrix, places.first + begin, column);
+        for (std::int64_t byte = 0; byte < count * size; byte += 64) fetch_ahead(values + byte);
+        return;
+    }
+    const char* values = address_of(matrix, 0, column);
+    for (std::int64_t at = begin; at < begin + count; ++at) {
+        fetch_ahead(values + places.ids[at] * matrix.row_stride * size);
+    }
 }
 
-// Calls add.template operator()<count>(j, lane) for the columns j, j + lanes, ..., `count` of them, all
-// of that lane, until every column had its turn; in each lane the columns come in ascending order.
-template <class Add>
-inline void lane_by_lane(std::int64_t n_columns, Add&& add) {
-    constexpr std::int64_t group = lanes * columns_per_lane;
-    const std::int64_t whole = n_columns - n_columns % group;
-    for (std::int64_t start = 0; start < whole; start += group) {
-        for (std::int64_t lane = 0; lane < lanes; ++lane) {
-            add.template operator()<columns_per_lane>(start + lane, lane);
+template <bool any, class F>
+inline bool as_they_are(Element element, std::int64_t step, const void* values, const F& f) {
+    if constexpr (any) {
+        return read_any_as_is(element, step, values, f);
+    } else {
+        return read_as_is(element, step, values, f);
+    }
+}
+
+// Numbers of a row that are added to the lanes at once. Narrow types are widened in a loop of their own:
+// a vector of them is longer than the lanes.
+template <class Value, bool narrow = (sizeof(Value) <= 2)>
+struct Few {
+    const Value* values;
+    double operator[](std::int64_t at) const { return number(values[at]); }
+};
+template <class Value>
+struct Few<Value, true> {
+    double numbers[columns_together];
+    explicit Few(const Value* values) {
+        for (std::int64_t at = 0; at < columns_together; ++at) {
+            numbers[at] = number(values[at]);
         }
     }
-    for (std::int64_t j = whole; j < n_columns; ++j) add.template operator()<1>(j, j % lanes);
+    double operator[](std::int64_t at) const { return numbers[at]; }
+};
+
+// Calls f.template operator()<Value>(rows, j, count) with the values of some rows from the column j on, as they are or widened, until
+// the columns [begin, end) had their turn, of which begin is a whole number of lanes.
+template <std::int64_t n_rows, class F>
+inline void with_row_values(const Matrix& matrix, const std::int64_t* ids, std::int64_t begin, std::int64_t end,
+                            F&& f) {
+    const auto take = [&]<class Value>(const Value* data) {
+        const Value* rows[n_rows];
+        for (std::int64_t r = 0; r < n_rows; ++r) rows[r] = data + ids[r] * matrix.row_stride + begin;
+        f.template operator()<Value>(rows, begin, end - begin);
+    };
+    if (as_they_are<n_rows == rows_together>(matrix.element, matrix.column_stride, matrix.data, take)) return;
+    widened_as(matrix.element, [&]<class Number>() {
+        constexpr std::int64_t most = columns_in_a_part;
+        Number numbers[n_rows][most];
+        const Number* rows[n_rows];
+        for (std::int64_t r = 0; r < n_rows; ++r) rows[r] = numbers[r];
+        for (std::int64_t j = begin; j < end; j += most) {
+            const std::int64_t count = smaller(most, end - j);
+            for (std::int64_t r = 0; r < n_rows; ++r) {
+                widen(matrix.element, address_of(matrix, ids[r], j), matrix.column_stride, count, numbers[r]);
+            }
+            f.template operator()<Number>(rows, j, count);
+        }
+    });
 }
 
-// Asks for the columns that lane_by_lane comes to after j, as far as the matrix goes. Only scattered
-// arms need it: the processor itself sees what comes next to neighbours.
-template <class Value, class Where>
-inline void fetch_next(const Matrix& matrix, std::int64_t j, Where where, std::int64_t count) {
-    if constexpr (!Where::scattered) return;
-    const bool last_lane = j % lanes == lanes - 1;
-    std::int64_t next = j + 1 + (last_lane ? lanes * (columns_per_lane - 1) : 0);
-    for (std::int64_t c = 0; c < columns_per_lane && next < matrix.n_columns; ++c, next += lanes) {
-        fetch_column(column_of<Value>(matrix, next), where, count);
+// Calls f.template operator()<Value, n_columns>(columns, j, arm, count) with the values of some arms in the
+// columns j, j + lanes, ..., as they are or widened, until every arm had its turn in the columns
+// [begin, end), of which begin is a whole number of lanes; in each lane the columns come in ascending order.
+template <std::int64_t n_columns, class F>
+inline void with_column_values(const Matrix& matrix, const Places& places, std::int64_t j, F&& f) {
+    const void* first = places.ids == nullptr ? address_of(matrix, places.first, j) : nullptr;
+    const std::int64_t step = places.ids == nullptr ? matrix.row_stride : 0;
+    const auto take = [&]<class Value>(const Value* values) {
+        const Value* columns[n_columns];
+        for (std::int64_t c = 0; c < n_columns; ++c) columns[c] = values + c * lanes * matrix.column_stride;
+        f.template operator()<Value, n_columns>(columns, j, 0, places.count);
+    };
+    if (as_they_are<n_columns == columns_per_lane>(matrix.element, step, first, take)) return;
+    widened_as(matrix.element, [&]<class Number>() {
+        constexpr std::int64_t most = arms_widened;
+        Number numbers[n_columns][most];
+        const Number* columns[n_columns];
+        for (std::int64_t c = 0; c < n_columns; ++c) columns[c] = numbers[c];
+        for (std::int64_t arm = 0; arm < places.count; arm += most) {
+            const std::int64_t count = smaller(most, places.count - arm);
+            for (std::int64_t c = 0; c < n_columns; ++c) {
+                // Scattered arms are asked for in time: of neighbours the processor itself sees what comes next.
+                if (places.ids != nullptr && arm + most < places.count) {
+                    fetch_column(matrix, j + c * lanes, places, arm + most,
+                                 smaller(most, places.count - arm - most));
+                }
+                widen_column(matrix, j + c * lanes, places, arm, count, numbers[c]);
+            }
+            f.template operator()<Number, n_columns>(columns, j, arm, count);
+        }
+    });
+}
+
+template <class F>
+inline void lane_by_lane(const Matrix& matrix, const Places& places, std::int64_t begin, std::int64_t end, F&& f) {
+    constexpr std::int64_t group = lanes * columns_per_lane;
+    const std::int64_t whole = end - (end - begin) % group;
+    for (std::int64_t start = begin; start < whole; start += group) {
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+            with_column_values<columns_per_lane>(matrix, places, start + lane, f);
+        }
     }
+    for (std::int64_t j = whole; j < end; ++j) with_column_values<1>(matrix, places, j, f);
 }
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -251,15 +250,17 @@ Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, c
     for (const Batch& batch : portion.batches) {
         most_steps = std::max(most_steps, static_cast<std::size_t>(batch.count));
     }
+    // Before the job, in which a lack of memory could not be reported.
     const std::size_t room = most_steps * static_cast<std::size_t>(portion.stride());
-    const auto table = [&](std::vector<double>& buffer) {
-        if (buffer.size() < room) buffer.assign(room, 0.0);
-        return buffer.data();
+    const std::size_t rooms = static_cast<std::size_t>(team.threads()) * (terms_.norms ? 2 : 1);
+    if (tables_.size() < rooms * room) tables_.resize(rooms * room);
+    const auto table = [&](std::int64_t thread, int which) {
+        const std::size_t at = static_cast<std::size_t>(thread) * (terms_.norms ? 2 : 1);
+        return tables_.data() + (at + static_cast<std::size_t>(which)) * room;
     };
-    thread_local std::vector<double> sums_buffer, squares_buffer;
     if (!unit_chosen_) {
-        double* sums = table(sums_buffer);
-        double* squares = terms_.norms ? table(squares_buffer) : nullptr;
+        double* sums = table(0, 0);
+        double* squares = terms_.norms ? table(0, 1) : nullptr;
         // From arms all over the data: the first ones may be zero.
         const std::int64_t few = std::min(count, Tile::arms);
         double largest = 0.0;
@@ -274,9 +275,9 @@ Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, c
 
     Met met;
     std::mutex met_lock;
-    team.run(count, portion.cost, [&](std::int64_t begin, std::int64_t end) noexcept {
-        double* sums = table(sums_buffer);
-        double* squares = terms_.norms ? table(squares_buffer) : nullptr;
+    team.run(count, portion.cost, [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
+        double* sums = table(thread, 0);
+        double* squares = terms_.norms ? table(thread, 1) : nullptr;
         Placed placed;
         Tile tile;
         Met mine;
@@ -284,6 +285,7 @@ Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, c
         for (std::int64_t some = begin; some < end; some += portion.arms_at_once) {
             const std::int64_t some_end = std::min(some + portion.arms_at_once, end);
             for (const Batch& batch : portion.batches) {
+                if (team.cancelled()) return;
                 fill(some, some_end - some, batch, sums, squares);
                 if (&batch == &portion.batches.back() && some_end < end) {
                     fetch_next(some_end, std::min(portion.arms_at_once, end - some_end));
@@ -346,7 +348,7 @@ Met Ledger::bet(Team& team, const std::int64_t* positions, std::int64_t count, c
 
 Met Ledger::read(Team& team, const Dense& dense, const Order& order, const std::int64_t* positions,
                  std::int64_t count, std::int64_t start, std::int64_t stop) {
-    const bool by_column = std::abs(dense.matrix.row_stride) < std::abs(dense.matrix.column_stride);
+    const bool by_column = coordinate_major(dense.matrix);
     const std::int64_t tiles = (count + Tile::arms - 1) / Tile::arms;
     const std::int64_t together = std::min(by_column ? arms_by_column : arms_by_row, tiles * Tile::arms);
     const Portion portion{start, stop, together, by_column ? arms_by_column : arms_by_row,
@@ -383,13 +385,17 @@ Met Ledger::read(Team& team, const Dense& dense, const Order& order, const std::
 
 Met Ledger::add(Team& team, const double* sums, const std::int64_t* positions, std::int64_t count,
                 std::int64_t start, std::int64_t stop) {
-    Portion portion{start, stop, Tile::arms, Tile::arms, stop - start, {{start, stop - start, {}, {}}}};
-    portion.batches.front().row_of.resize(static_cast<std::size_t>(stop - start));
-    std::iota(portion.batches.front().row_of.begin(), portion.batches.front().row_of.end(), 0);
+    Portion portion{start, stop, Tile::arms, Tile::arms, stop - start, {}};
+    for (std::int64_t at = start; at < stop; at += steps_by_row) {
+        Batch batch{at, std::min(steps_by_row, stop - at), {}, {}};
+        batch.row_of.resize(static_cast<std::size_t>(batch.count));
+        std::iota(batch.row_of.begin(), batch.row_of.end(), 0);
+        portion.batches.push_back(std::move(batch));
+    }
     return bet(team, positions, count, portion,
                [&](std::int64_t first, std::int64_t arms, const Batch& batch, double* table, double*) {
                    for (std::int64_t s = 0; s < batch.count; ++s) {
-                       const double* row = sums + s * count + first;
+                       const double* row = sums + (batch.start - start + s) * count + first;
                        std::copy(row, row + arms, table + s * portion.stride());
                    }
                },
@@ -400,6 +406,7 @@ void Ledger::forget_bets() {
     slabs_.clear();
     slab_of_.clear();
     next_ = {};
+    tables_ = {};
     used_ = 0;
 }
 

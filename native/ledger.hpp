@@ -178,6 +178,7 @@ class Ledger {
     double drawn_centres_ = 0.0, drawn_centres_low_ = 0.0;  // in twice the precision of double
     double largest_guess_ = 0.0;  // in absolute value
     bool unit_chosen_ = false;
+    std::vector<double> tables_;  // of the block sums that each thread reads before it bets on them
 
     struct Free {
         void operator()(Group* slab) const noexcept;

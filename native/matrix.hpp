@@ -32,6 +32,20 @@ struct Arms {
     std::int64_t count;
 };
 
+// Where the values of some arms lie in a column of coordinate-major data: those of `ids`, or without them
+// neighbours in memory from the row `first` on, which are read as vectors.
+struct Places {
+    const std::int64_t* ids;
+    std::int64_t first;
+    std::int64_t count;
+};
+
+// Static: each file has a copy of its own, made for its instruction set.
+static inline bool coordinate_major(const Matrix& matrix) {
+    const std::int64_t rows = matrix.row_stride, columns = matrix.column_stride;
+    return (rows < 0 ? -rows : rows) < (columns < 0 ? -columns : columns);
+}
+
 // A sum over a whole row is made in this many interleaved partial sums: coordinate j in lane j % lanes.
 constexpr std::int64_t lanes = 8;
 

@@ -9,18 +9,11 @@
 namespace sureshot::SURESHOT_ISA {
 
 struct InnerProduct {
-    static constexpr bool squared = false;
     static double reward(double value, double query) { return value * query; }
-};
-
-// The same for kernels that also add up the squares of the data values while they have them at hand.
-struct InnerProductAndSquare : InnerProduct {
-    static constexpr bool squared = true;
 };
 
 // Distances are negated, so that the largest score is the nearest row.
 struct SquaredEuclidean {
-    static constexpr bool squared = false;
     static double reward(double value, double query) {
         const double difference = value - query;
         return -(difference * difference);
@@ -28,20 +21,22 @@ struct SquaredEuclidean {
 };
 
 struct L1 {
-    static constexpr bool squared = false;
     static double reward(double value, double query) { return -std::fabs(value - query); }
 };
 
-// Calls f.template operator()<Value, Reward>() for the element type and metric at hand.
+// No reward, but what norm bets ask for as well.
+struct Square {
+    static double reward(double value, double) { return value * value; }
+};
+
+// Calls f.template operator()<Reward>() for the metric at hand.
 template <class F>
-void with_types(Element element, Metric metric, F&& f) {
-    with_values(element, [&]<class Value>() {
-        switch (metric) {
-            case Metric::inner_product: return f.template operator()<Value, InnerProduct>();
-            case Metric::squared_euclidean: return f.template operator()<Value, SquaredEuclidean>();
-            case Metric::l1: return f.template operator()<Value, L1>();
-        }
-    });
+void with_reward(Metric metric, F&& f) {
+    switch (metric) {
+        case Metric::inner_product: return f.template operator()<InnerProduct>();
+        case Metric::squared_euclidean: return f.template operator()<SquaredEuclidean>();
+        case Metric::l1: return f.template operator()<L1>();
+    }
 }
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -1,222 +1,151 @@
 #include "kernels.hpp"
 #include "layout.hpp"
 #include "rewards.hpp"
+#include "widen.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-// The squares from one place on, where there are any.
-template <class Reward>
-double* from(double* squares, std::int64_t at) {
-    return Reward::squared ? squares + at : nullptr;
-}
-
-// A reward that is squared makes all of these fill `squares`, too: sums of the squared values, made as the
-// sums of the rewards are. Otherwise it is null.
-template <class Value, class Reward, std::int64_t n_rows, class Step>
-void add_rows(const Matrix& matrix, Step step, const double* query, const std::int64_t* ids,
-              double* scores, double* squares) {
-    const Value* rows[n_rows];
-    double sums[n_rows][lanes] = {};
-    double square_sums[n_rows][lanes] = {};
+// Adds `count` columns to the lanes of some rows.
+template <class Value, class Reward, std::int64_t n_rows>
+SURESHOT_ALONE void add_values(const Value* const* rows, const double* query, std::int64_t count,
+                               double* lanes_of_rows) {
+    const Value* own[n_rows];
+    double sums[n_rows][lanes];
     for (std::int64_t r = 0; r < n_rows; ++r) {
-        rows[r] = static_cast<const Value*>(matrix.data) + ids[r] * matrix.row_stride;
+        own[r] = rows[r];
+        for (std::int64_t lane = 0; lane < lanes; ++lane) sums[r][lane] = lanes_of_rows[r * lanes + lane];
     }
-    const std::int64_t whole = matrix.n_columns - matrix.n_columns % columns_together;
+    const std::int64_t whole = count - count % columns_together;
     for (std::int64_t start = 0; start < whole; start += columns_together) {
         for (std::int64_t r = 0; r < n_rows; ++r) {
-            const Piece<Value, Step> piece{rows[r] + start * step, step};
+            const Few<Value> values{own[r] + start};
             SURESHOT_ONE_VECTOR
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
-                double sum = sums[r][lane], square = square_sums[r][lane];
+                double sum = sums[r][lane];
                 SURESHOT_UNROLLED
                 for (std::int64_t j = 0; j < columns_together; j += lanes) {
-                    const double value = piece[j + lane];
-                    sum += Reward::reward(value, query[start + j + lane]);
-                    if constexpr (Reward::squared) square += value * value;
+                    sum += Reward::reward(values[j + lane], query[start + j + lane]);
                 }
                 sums[r][lane] = sum;
-                if constexpr (Reward::squared) square_sums[r][lane] = square;
             }
         }
     }
     for (std::int64_t r = 0; r < n_rows; ++r) {
-        for (std::int64_t j = whole; j < matrix.n_columns; ++j) {
-            const double value = number(rows[r][j * step]);
-            sums[r][j % lanes] += Reward::reward(value, query[j]);
-            if constexpr (Reward::squared) square_sums[r][j % lanes] += value * value;
+        for (std::int64_t j = whole; j < count; ++j) {
+            sums[r][j % lanes] += Reward::reward(number(own[r][j]), query[j]);
         }
-        scores[r] = sum_of_lanes(sums[r]);
-        if constexpr (Reward::squared) squares[r] = sum_of_lanes(square_sums[r]);
+        for (std::int64_t lane = 0; lane < lanes; ++lane) lanes_of_rows[r * lanes + lane] = sums[r][lane];
     }
 }
 
-template <class Value, class Reward, class Step>
-void score_rows(const Matrix& matrix, Step step, const double* query, Arms arms, double* scores,
-                double* squares) {
-    std::int64_t arm = 0;
-    for (; arm + rows_together <= arms.count; arm += rows_together) {
-        add_rows<Value, Reward, rows_together>(matrix, step, query, arms.ids + arm, scores + arm,
-                                               from<Reward>(squares, arm));
-    }
-    for (; arm < arms.count; ++arm) {
-        add_rows<Value, Reward, 1>(matrix, step, query, arms.ids + arm, scores + arm,
-                                   from<Reward>(squares, arm));
-    }
+template <class Reward, std::int64_t n_rows>
+void add_some_rows(const Matrix& matrix, const double* query, const std::int64_t* ids, std::int64_t begin,
+                   std::int64_t end, double* sums) {
+    with_row_values<n_rows>(matrix, ids, begin, end,
+                            [&]<class Value>(const Value* const* rows, std::int64_t j, std::int64_t count) {
+                                add_values<Value, Reward, n_rows>(rows, query + j, count, sums);
+                            });
 }
 
-// Adds the columns j, j + lanes, ... to the sums of their lane.
-template <class Value, class Reward, std::int64_t n_columns, class Where>
-void add_columns(const Matrix& matrix, const double* query, std::int64_t j, Where where,
-                 std::int64_t count, double* __restrict sums, double* __restrict square_sums) {
-    const Value* columns[n_columns];
+// Adds some columns of one lane to the sums of some arms.
+template <class Value, class Reward, std::int64_t n_columns>
+SURESHOT_ALONE void add_lane(const Value* const* columns, const double* query, std::int64_t count,
+                             double* __restrict sums) {
+    const Value* own[n_columns];
     double query_values[n_columns];
     for (std::int64_t c = 0; c < n_columns; ++c) {
-        columns[c] = column_of<Value>(matrix, j + c * lanes);
-        query_values[c] = query[j + c * lanes];
+        own[c] = columns[c];
+        query_values[c] = query[c * lanes];
     }
     for (std::int64_t at = 0; at < count; ++at) {
         double sum = sums[at];
-        double square = Reward::squared ? square_sums[at] : 0.0;
         SURESHOT_UNROLLED
         for (std::int64_t c = 0; c < n_columns; ++c) {
-            const double value = number(columns[c][where(at)]);
-            sum += Reward::reward(value, query_values[c]);
-            if constexpr (Reward::squared) square += value * value;
+            sum += Reward::reward(number(own[c][at]), query_values[c]);
         }
         sums[at] = sum;
-        if constexpr (Reward::squared) square_sums[at] = square;
     }
 }
 
-// Two tables of sums take the room of one: half as many arms at a time.
-template <class Reward>
-constexpr std::int64_t tile = Reward::squared ? arms_per_tile / 2 : arms_per_tile;
-
-template <class Value, class Reward, class Where>
-void score_columns(const Matrix& matrix, const double* query, Where where, std::int64_t count,
-                   double* scores, double* squares) {
-    double sums[Reward::squared ? 2 * lanes : lanes][tile<Reward>];
-    for (auto& lane : sums) {
-        for (std::int64_t at = 0; at < count; ++at) lane[at] = 0.0;
-    }
-    lane_by_lane(matrix.n_columns, [&]<std::int64_t n_columns>(std::int64_t j, std::int64_t lane) {
-        fetch_next<Value>(matrix, j, where, count);
-        double* square_sums = Reward::squared ? sums[lanes + lane] : nullptr;
-        add_columns<Value, Reward, n_columns>(matrix, query, j, where, count, sums[lane], square_sums);
-    });
-    add_lanes(sums, count, scores);
-    if constexpr (Reward::squared) add_lanes(sums + lanes, count, squares);
-}
-
-// `count` lanes of a row of coordinate-major data: every value comes in a cache line of its own.
-template <class Value, class Reward, std::int64_t count>
-void sum_scattered(const Matrix& matrix, const double* query, std::int64_t row, std::int64_t first,
-                   double* sums, double* square_sums) {
+// Every `lanes`-th value of a row of coordinate-major data from `begin` on, `count` lanes of them: every
+// value comes in a cache line of its own.
+template <class Reward, std::int64_t count>
+void add_scattered(const Matrix& matrix, const double* query, std::int64_t row, std::int64_t first,
+                   std::int64_t begin, std::int64_t end, double* sums) {
     constexpr std::int64_t ahead = lines_ahead * (lanes / count);
-    const std::int64_t stride = matrix.column_stride, n_columns = matrix.n_columns;
-    const Value* values = static_cast<const Value*>(matrix.data) + row * matrix.row_stride;
-    for (std::int64_t start = first; start < smaller(ahead, n_columns); start += lanes) {
-        for (std::int64_t j = start; j < smaller(start + count, n_columns); ++j) {
-            fetch_ahead(values + j * stride);
-        }
-    }
-    const auto add = [&](std::int64_t lane, std::int64_t j) {
-        const double value = number(values[j * stride]);
-        sums[lane] += Reward::reward(value, query[j]);
-        if constexpr (Reward::squared) square_sums[lane] += value * value;
+    const std::int64_t distance = matrix.column_stride * size_of(matrix.element);
+    const char* values = address_of(matrix, row, 0);
+    const auto fetch = [&](std::int64_t start) {
+        for (std::int64_t j = start; j < smaller(start + count, end); ++j) fetch_ahead(values + j * distance);
     };
-    for (std::int64_t lane = 0; lane < count; ++lane) {
-        sums[lane] = 0.0;
-        if constexpr (Reward::squared) square_sums[lane] = 0.0;
-    }
-    std::int64_t start = first;
-    for (; start + ahead + count <= n_columns; start += lanes) {
-        for (std::int64_t lane = 0; lane < count; ++lane) {
-            const std::int64_t j = start + lane;
-            fetch_ahead(values + (j + ahead) * stride);
-            add(lane, j);
+    for (std::int64_t start = begin + first; start < smaller(begin + ahead, end); start += lanes) fetch(start);
+    for (std::int64_t start = begin; start < end; start += columns_together) {
+        double numbers[columns_together];
+        const std::int64_t stop = smaller(start + columns_together, end);
+        for (std::int64_t some = start + first; some < stop; some += lanes) {
+            fetch(some + ahead);
+            widen(matrix.element, values + some * distance, matrix.column_stride, smaller(count, stop - some),
+                  numbers + (some - start));
+        }
+        for (std::int64_t some = start + first; some < stop; some += lanes) {
+            for (std::int64_t j = some; j < smaller(some + count, stop); ++j) {
+                sums[j - some] += Reward::reward(numbers[j - start], query[j]);
+            }
         }
     }
-    for (; start < n_columns; start += lanes) {
-        for (std::int64_t j = start; j < smaller(start + count, n_columns); ++j) add(j - start, j);
-    }
-}
-
-// Scores the first of the given arms and returns how many. Ascending arms that lie close together are
-// read with all those between them: the cache lines are the same, and vectors are faster than gathers.
-template <class Value, class Reward>
-std::int64_t score_tile(const Matrix& matrix, const double* query, Arms arms, double* scores,
-                        double* squares) {
-    const std::int64_t first = arms.ids[0];
-    std::int64_t count = 1;
-    while (count < arms.count && arms.ids[count] > arms.ids[count - 1] &&
-           arms.ids[count] < first + tile<Reward>) {
-        ++count;
-    }
-    const std::int64_t span = arms.ids[count - 1] - first + 1;
-    if (matrix.row_stride == 1 && span <= 4 * count) {
-        double all[Reward::squared ? 2 : 1][tile<Reward>];
-        double* all_squares = Reward::squared ? all[1] : nullptr;
-        score_columns<Value, Reward>(matrix, query, Neighbours{first}, span, all[0], all_squares);
-        for (std::int64_t at = 0; at < count; ++at) {
-            scores[at] = all[0][arms.ids[at] - first];
-            if constexpr (Reward::squared) squares[at] = all[1][arms.ids[at] - first];
-        }
-        return count;
-    }
-    count = smaller(tile<Reward>, arms.count);
-    score_columns<Value, Reward>(matrix, query, Scattered{arms.ids, matrix.row_stride}, count, scores,
-                                 squares);
-    return count;
-}
-
-// Calls f.template operator()<Value, Reward>(), with squares of inner products where they are wanted.
-template <class F>
-void with_rewards(Element element, Metric metric, bool squared, F&& f) {
-    if (!squared) return with_types(element, metric, f);
-    with_values(element, [&]<class Value>() { f.template operator()<Value, InnerProductAndSquare>(); });
 }
 
 }  // namespace
 
-void row_scores(const Matrix& matrix, Metric metric, const double* query, Arms arms, double* scores,
-                double* squares) noexcept {
-    with_rewards(matrix.element, metric, squares != nullptr, [&]<class Value, class Reward>() {
-        if (!coordinate_major(matrix)) {
-            return with_step(matrix, [&](auto step) {
-                score_rows<Value, Reward>(matrix, step, query, arms, scores, squares);
-            });
+void add_rows(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t begin,
+              std::int64_t end, double* sums) noexcept {
+    with_reward(metric, [&]<class Reward>() {
+        std::int64_t arm = 0;
+        for (; arm + rows_together <= arms.count; arm += rows_together) {
+            add_some_rows<Reward, rows_together>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
         }
-        for (std::int64_t arm = 0; arm < arms.count;) {
-            const Arms rest{arms.ids + arm, arms.count - arm};
-            arm += score_tile<Value, Reward>(matrix, query, rest, scores + arm,
-                                             from<Reward>(squares, arm));
+        for (; arm < arms.count; ++arm) {
+            add_some_rows<Reward, 1>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
         }
     });
 }
 
-void half_sums(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t begin,
-               std::int64_t end, double* sums, double* squares) noexcept {
-    with_rewards(matrix.element, metric, squares != nullptr, [&]<class Value, class Reward>() {
+void add_columns(const Matrix& matrix, Metric metric, const double* query, const Places& places,
+                 std::int64_t begin, std::int64_t end, double* sums) noexcept {
+    with_reward(metric, [&]<class Reward>() {
+        lane_by_lane(matrix, places, begin, end,
+                     [&]<class Value, std::int64_t n_columns>(const Value* const* columns, std::int64_t j,
+                                                              std::int64_t arm, std::int64_t count) {
+                         add_lane<Value, Reward, n_columns>(columns, query + j, count,
+                                                            sums + j % lanes * places.count + arm);
+                     });
+    });
+}
+
+void add_halves(const Matrix& matrix, Metric metric, const double* query, Arms arms, Halves halves,
+                std::int64_t begin, std::int64_t end, double* sums) noexcept {
+    with_reward(metric, [&]<class Reward>() {
         constexpr std::int64_t half = lanes / 2;
-        for (std::int64_t at = begin; at < end;) {
+        for (std::int64_t at = halves.begin; at < halves.end;) {
             const std::int64_t row = arms.ids[at / 2], first = at % 2 * half;
-            if (first == 0 && at + 1 < end) {
-                sum_scattered<Value, Reward, lanes>(matrix, query, row, 0, sums + at * half,
-                                                    from<Reward>(squares, at * half));
+            if (first == 0 && at + 1 < halves.end) {
+                add_scattered<Reward, lanes>(matrix, query, row, 0, begin, end, sums + at * half);
                 at += 2;
             } else {
-                sum_scattered<Value, Reward, half>(matrix, query, row, first, sums + at * half,
-                                                   from<Reward>(squares, at * half));
+                add_scattered<Reward, half>(matrix, query, row, first, begin, end, sums + at * half);
                 at += 1;
             }
         }
     });
 }
 
-void join_lanes(const double* sums, std::int64_t n_arms, double* scores) noexcept {
+void join_rows(const double* sums, std::int64_t n_arms, double* scores) noexcept {
     for (std::int64_t arm = 0; arm < n_arms; ++arm) scores[arm] = sum_of_lanes(sums + arm * lanes);
+}
+
+void join_columns(const double* sums, std::int64_t n_arms, double* scores) noexcept {
+    add_lanes(sums, n_arms, n_arms, scores);
 }
 
 }  // namespace sureshot::SURESHOT_ISA

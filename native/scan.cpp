@@ -1,14 +1,11 @@
 #include <cmath>
 
-#include "elements.hpp"
 #include "kernels.hpp"
 #include "layout.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-// Rows that a sample has side by side.
-constexpr std::int64_t run = 8;
 constexpr double infinite = __builtin_inf();
 
 // Written as a comparison that the compiler turns into a vector maximum. A NaN is not kept, but it
@@ -16,26 +13,28 @@ constexpr double infinite = __builtin_inf();
 inline void keep_larger(double& largest, double value) { largest = value > largest ? value : largest; }
 inline void keep_smaller(double& smallest, double value) { smallest = value < smallest ? value : smallest; }
 
-template <class Value, std::int64_t n_rows, class Step>
-void scan_together(const Matrix& matrix, Step step, const double* middle, const double* unit,
-                   const std::int64_t* ids, double* reach, double* squares) {
-    const Value* rows[n_rows];
+// Adds `count` columns to what is known of some rows.
+template <class Value, std::int64_t n_rows>
+SURESHOT_ALONE void scan_values(const Value* const* rows, const double* middle, const double* unit,
+                                std::int64_t count, double* reach, double* lanes_of_rows) {
+    const Value* own[n_rows];
     double largest[n_rows][lanes] = {};
-    double sums[n_rows][lanes] = {};
+    double sums[n_rows][lanes];
     for (std::int64_t r = 0; r < n_rows; ++r) {
-        rows[r] = static_cast<const Value*>(matrix.data) + ids[r] * matrix.row_stride;
+        own[r] = rows[r];
+        for (std::int64_t lane = 0; lane < lanes; ++lane) sums[r][lane] = lanes_of_rows[r * lanes + lane];
     }
-    const std::int64_t whole = matrix.n_columns - matrix.n_columns % columns_together;
+    const std::int64_t whole = count - count % columns_together;
     for (std::int64_t start = 0; start < whole; start += columns_together) {
         for (std::int64_t r = 0; r < n_rows; ++r) {
-            const Piece<Value, Step> piece{rows[r] + start * step, step};
+            const Few<Value> values{own[r] + start};
             SURESHOT_ONE_VECTOR
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
                 double farthest = largest[r][lane], sum = sums[r][lane];
                 SURESHOT_UNROLLED
                 for (std::int64_t c = 0; c < columns_together; c += lanes) {
                     const std::int64_t j = start + c + lane;
-                    const double value = piece[c + lane];
+                    const double value = values[c + lane];
                     keep_larger(farthest, std::fabs(value - middle[j]) * unit[j]);
                     sum += value * value;
                 }
@@ -45,46 +44,44 @@ void scan_together(const Matrix& matrix, Step step, const double* middle, const 
         }
     }
     for (std::int64_t r = 0; r < n_rows; ++r) {
-        for (std::int64_t j = whole; j < matrix.n_columns; ++j) {
-            const double value = number(rows[r][j * step]);
+        for (std::int64_t j = whole; j < count; ++j) {
+            const double value = number(own[r][j]);
             keep_larger(largest[r][0], std::fabs(value - middle[j]) * unit[j]);
             sums[r][j % lanes] += value * value;
         }
-        reach[r] = 0.0;
-        for (const double value : largest[r]) keep_larger(reach[r], value);
-        squares[r] = sum_of_lanes(sums[r]);
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+            keep_larger(reach[r], largest[r][lane]);
+            lanes_of_rows[r * lanes + lane] = sums[r][lane];
+        }
     }
 }
 
-template <class Value, class Step>
-void scan_by_row(const Matrix& matrix, Step step, const double* middle, const double* unit,
-                 Arms arms, double* reach, double* squares) {
-    std::int64_t arm = 0;
-    for (; arm + rows_together <= arms.count; arm += rows_together) {
-        scan_together<Value, rows_together>(matrix, step, middle, unit, arms.ids + arm, reach + arm,
-                                            squares + arm);
-    }
-    for (; arm < arms.count; ++arm) {
-        scan_together<Value, 1>(matrix, step, middle, unit, arms.ids + arm, reach + arm, squares + arm);
-    }
+template <std::int64_t n_rows>
+void scan_some_rows(const Matrix& matrix, const double* middle, const double* unit, const std::int64_t* ids,
+                    std::int64_t begin, std::int64_t end, double* reach, double* sums) {
+    with_row_values<n_rows>(matrix, ids, begin, end,
+                            [&]<class Value>(const Value* const* rows, std::int64_t j, std::int64_t count) {
+                                scan_values<Value, n_rows>(rows, middle + j, unit + j, count, reach, sums);
+                            });
 }
 
-template <class Value, std::int64_t n_columns, class Where>
-void scan_columns(const Matrix& matrix, const double* middle, const double* unit, std::int64_t j,
-                  Where where, std::int64_t count, double* __restrict reach, double* __restrict sums) {
-    const Value* columns[n_columns];
+// Adds some columns of one lane to what is known of some arms.
+template <class Value, std::int64_t n_columns>
+SURESHOT_ALONE void scan_lane(const Value* const* columns, const double* middle, const double* unit,
+                              std::int64_t count, double* __restrict reach, double* __restrict sums) {
+    const Value* own[n_columns];
     double middles[n_columns], units[n_columns];
     for (std::int64_t c = 0; c < n_columns; ++c) {
-        columns[c] = column_of<Value>(matrix, j + c * lanes);
-        middles[c] = middle[j + c * lanes];
-        units[c] = unit[j + c * lanes];
+        own[c] = columns[c];
+        middles[c] = middle[c * lanes];
+        units[c] = unit[c * lanes];
     }
     for (std::int64_t at = 0; at < count; ++at) {
         double sum = sums[at];
         double largest = reach[at];
         SURESHOT_UNROLLED
         for (std::int64_t c = 0; c < n_columns; ++c) {
-            const double value = number(columns[c][where(at)]);
+            const double value = number(own[c][at]);
             keep_larger(largest, std::fabs(value - middles[c]) * units[c]);
             sum += value * value;
         }
@@ -93,22 +90,7 @@ void scan_columns(const Matrix& matrix, const double* middle, const double* unit
     }
 }
 
-template <class Value, class Where>
-void scan_by_column(const Matrix& matrix, const double* middle, const double* unit, Where where,
-                    std::int64_t count, double* reach, double* squares) {
-    double sums[lanes][arms_per_tile];
-    for (auto& lane : sums) {
-        for (std::int64_t at = 0; at < count; ++at) lane[at] = 0.0;
-    }
-    for (std::int64_t at = 0; at < count; ++at) reach[at] = 0.0;
-    lane_by_lane(matrix.n_columns, [&]<std::int64_t n_columns>(std::int64_t j, std::int64_t lane) {
-        fetch_next<Value>(matrix, j, where, count);
-        scan_columns<Value, n_columns>(matrix, middle, unit, j, where, count, reach, sums[lane]);
-    });
-    add_lanes(sums, count, squares);
-}
-
-// Whether the arms come in runs of neighbours in memory.
+// Whether the arms come in runs of neighbours in memory, as a sample has them.
 bool in_runs(const Matrix& matrix, Arms arms) {
     if (matrix.row_stride != 1 || arms.count % run != 0) return false;
     for (std::int64_t at = 0; at < arms.count; ++at) {
@@ -118,39 +100,30 @@ bool in_runs(const Matrix& matrix, Arms arms) {
 }
 
 // The limits of one column, kept in as many lanes as a run is long.
-template <class Value, std::int64_t n_runs>
-void limit_runs(const Value* column, const std::int64_t* ids, double* low, double* high) {
-    const Value* runs[n_runs];
-    for (std::int64_t r = 0; r < n_runs; ++r) runs[r] = column + ids[r * run];
-    SURESHOT_ONE_VECTOR
-    for (std::int64_t lane = 0; lane < run; ++lane) {
-        double smallest = low[lane], largest = high[lane];
-        SURESHOT_UNROLLED
-        for (std::int64_t r = 0; r < n_runs; ++r) {
-            const double value = number(runs[r][lane]);
-            keep_smaller(smallest, value);
-            keep_larger(largest, value);
-        }
-        low[lane] = smallest;
-        high[lane] = largest;
-    }
-}
-
-template <class Value>
-void limit_column(const Matrix& matrix, Arms arms, bool runs, std::int64_t j, double* low,
-                  double* high) {
-    constexpr std::int64_t runs_together = 8;
-    const Value* column = column_of<Value>(matrix, j);
+void limit_column(const Matrix& matrix, Arms arms, bool runs, std::int64_t j, double* low, double* high) {
+    constexpr std::int64_t most = 512;
     double lows[run], highs[run];
     for (std::int64_t lane = 0; lane < run; ++lane) lows[lane] = infinite, highs[lane] = -infinite;
-    std::int64_t at = 0;
-    for (; runs && at + run * runs_together <= arms.count; at += run * runs_together) {
-        limit_runs<Value, runs_together>(column, arms.ids + at, lows, highs);
-    }
-    for (; at < arms.count; ++at) {
-        const double value = number(column[arms.ids[at] * matrix.row_stride]);
-        keep_smaller(lows[0], value);
-        keep_larger(highs[0], value);
+    for (std::int64_t start = 0; start < arms.count; start += most) {
+        double numbers[most];
+        const std::int64_t count = smaller(most, arms.count - start), whole = count - count % run;
+        const char* column = address_of(matrix, 0, j);
+        if (runs) {
+            gather_runs(matrix.element, column, arms.ids + start, count, numbers);
+        } else {
+            gather(matrix.element, column, arms.ids + start, matrix.row_stride, count, numbers);
+        }
+        for (std::int64_t at = 0; at < whole; at += run) {
+            SURESHOT_ONE_VECTOR
+            for (std::int64_t lane = 0; lane < run; ++lane) {
+                keep_smaller(lows[lane], numbers[at + lane]);
+                keep_larger(highs[lane], numbers[at + lane]);
+            }
+        }
+        for (std::int64_t at = whole; at < count; ++at) {
+            keep_smaller(lows[0], numbers[at]);
+            keep_larger(highs[0], numbers[at]);
+        }
     }
     for (std::int64_t lane = 1; lane < run; ++lane) {
         keep_smaller(lows[0], lows[lane]);
@@ -160,18 +133,16 @@ void limit_column(const Matrix& matrix, Arms arms, bool runs, std::int64_t j, do
     *high = highs[0];
 }
 
-template <class Value, std::int64_t n_rows, class Step>
-void limit_together(const Matrix& matrix, Step step, const std::int64_t* ids, std::int64_t begin,
-                    std::int64_t end, double* __restrict low, double* __restrict high) {
-    const Value* rows[n_rows];
-    for (std::int64_t r = 0; r < n_rows; ++r) {
-        rows[r] = static_cast<const Value*>(matrix.data) + ids[r] * matrix.row_stride;
-    }
-    for (std::int64_t j = begin; j < end; ++j) {
+template <class Value, std::int64_t n_rows>
+SURESHOT_ALONE void limit_values(const Value* const* rows, std::int64_t count, double* __restrict low,
+                                 double* __restrict high) {
+    const Value* own[n_rows];
+    for (std::int64_t r = 0; r < n_rows; ++r) own[r] = rows[r];
+    for (std::int64_t j = 0; j < count; ++j) {
         double smallest = low[j], largest = high[j];
         SURESHOT_UNROLLED
         for (std::int64_t r = 0; r < n_rows; ++r) {
-            const double value = number(rows[r][j * step]);
+            const double value = number(own[r][j]);
             keep_smaller(smallest, value);
             keep_larger(largest, value);
         }
@@ -180,56 +151,60 @@ void limit_together(const Matrix& matrix, Step step, const std::int64_t* ids, st
     }
 }
 
-template <class Value, class Step>
-void limit_by_row(const Matrix& matrix, Step step, Arms arms, std::int64_t begin, std::int64_t end,
-                  double* low, double* high) {
-    for (std::int64_t j = begin; j < end; ++j) low[j] = infinite, high[j] = -infinite;
-    std::int64_t arm = 0;
-    for (; arm + run <= arms.count; arm += run) {
-        limit_together<Value, run>(matrix, step, arms.ids + arm, begin, end, low, high);
-    }
-    for (; arm < arms.count; ++arm) {
-        limit_together<Value, 1>(matrix, step, arms.ids + arm, begin, end, low, high);
-    }
+template <std::int64_t n_rows>
+void limit_some_rows(const Matrix& matrix, const std::int64_t* ids, std::int64_t begin, std::int64_t end,
+                     double* low, double* high) {
+    with_row_values<n_rows>(matrix, ids, begin, end,
+                            [&]<class Value>(const Value* const* rows, std::int64_t j, std::int64_t count) {
+                                limit_values<Value, n_rows>(rows, count, low + j, high + j);
+                            });
 }
 
 }  // namespace
 
-void scan_rows(const Matrix& matrix, const double* middle, const double* unit, Arms arms, double* reach,
-               double* squares) noexcept {
-    with_values(matrix.element, [&]<class Value>() {
-        if (!coordinate_major(matrix)) {
-            return with_step(matrix, [&](auto step) {
-                scan_by_row<Value>(matrix, step, middle, unit, arms, reach, squares);
-            });
-        }
-        for (std::int64_t arm = 0; arm < arms.count; arm += arms_per_tile) {
-            const Arms tile{arms.ids + arm, smaller(arms_per_tile, arms.count - arm)};
-            with_places(matrix, tile, [&](auto where) {
-                scan_by_column<Value>(matrix, middle, unit, where, tile.count, reach + arm,
-                                      squares + arm);
-            });
-        }
-    });
+void scan_rows(const Matrix& matrix, const double* middle, const double* unit, Arms arms, std::int64_t begin,
+               std::int64_t end, double* reach, double* sums) noexcept {
+    std::int64_t arm = 0;
+    for (; arm + rows_together <= arms.count; arm += rows_together) {
+        scan_some_rows<rows_together>(matrix, middle, unit, arms.ids + arm, begin, end, reach + arm,
+                                      sums + arm * lanes);
+    }
+    for (; arm < arms.count; ++arm) {
+        scan_some_rows<1>(matrix, middle, unit, arms.ids + arm, begin, end, reach + arm, sums + arm * lanes);
+    }
+}
+
+void scan_columns(const Matrix& matrix, const double* middle, const double* unit, const Places& places,
+                  std::int64_t begin, std::int64_t end, double* reach, double* sums) noexcept {
+    lane_by_lane(matrix, places, begin, end,
+                 [&]<class Value, std::int64_t n_columns>(const Value* const* columns, std::int64_t j,
+                                                          std::int64_t arm, std::int64_t count) {
+                     scan_lane<Value, n_columns>(columns, middle + j, unit + j, count, reach + arm,
+                                                 sums + j % lanes * places.count + arm);
+                 });
 }
 
 void column_limits(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end, double* low,
                    double* high) noexcept {
-    with_values(matrix.element, [&]<class Value>() {
-        if (!coordinate_major(matrix)) {
-            return with_step(matrix, [&](auto step) {
-                limit_by_row<Value>(matrix, step, arms, begin, end, low, high);
-            });
+    if (!coordinate_major(matrix)) {
+        for (std::int64_t j = begin; j < end; ++j) low[j] = infinite, high[j] = -infinite;
+        std::int64_t arm = 0;
+        for (; arm + run <= arms.count; arm += run) {
+            limit_some_rows<run>(matrix, arms.ids + arm, begin, end, low, high);
         }
-        const bool runs = in_runs(matrix, arms);
-        for (std::int64_t j = begin; j < end; ++j) {
-            // Two columns ahead: the runs are too short for the processor to see what comes next.
-            for (std::int64_t at = 0; at < arms.count && j + 2 < end; at += runs ? run : 1) {
-                fetch_ahead(column_of<Value>(matrix, j + 2) + arms.ids[at] * matrix.row_stride);
-            }
-            limit_column<Value>(matrix, arms, runs, j, low + j, high + j);
+        for (; arm < arms.count; ++arm) limit_some_rows<1>(matrix, arms.ids + arm, begin, end, low, high);
+        return;
+    }
+    const bool runs = in_runs(matrix, arms);
+    const std::int64_t size = size_of(matrix.element);
+    for (std::int64_t j = begin; j < end; ++j) {
+        // Two columns ahead: the runs are too short for the processor to see what comes next.
+        const char* ahead = address_of(matrix, 0, j + 2);
+        for (std::int64_t at = 0; at < arms.count && j + 2 < end; at += runs ? run : 1) {
+            fetch_ahead(ahead + arms.ids[at] * matrix.row_stride * size);
         }
-    });
+        limit_column(matrix, arms, runs, j, low + j, high + j);
+    }
 }
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -15,8 +15,9 @@ namespace {
 // Slabs are as large as a huge page, which spares the system hundreds of page faults for each.
 constexpr std::size_t slab_bytes = sizeof(Group) << Chains::slab_bits;
 
-// Slabs of finished searches are kept for the next one: the system would clear new ones first, which takes
-// longer than to fill them.
+// A few slabs of finished searches are kept for the next one: the system would clear new ones first, which takes
+// longer than to fill them, and a seventh of the time of a query that reads little. Larger searches give
+// everything else back when they end.
 class SlabCache {
  public:
     SlabCache() { spare_.reserve(most); }
@@ -50,7 +51,7 @@ class SlabCache {
     }
 
  private:
-    static constexpr std::size_t most = 16;  // 32 MB
+    static constexpr std::size_t most = 2;  // 4 MB
 
     static void free(Group* slab) { ::operator delete[](slab, std::align_val_t{slab_bytes}); }
 

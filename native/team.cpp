@@ -1,6 +1,5 @@
 #include "team.hpp"
 
-#include <chrono>
 #include <system_error>
 
 namespace sureshot {
@@ -14,6 +13,16 @@ constexpr std::int64_t numbers_for_a_piece = std::int64_t{1} << 13;
 
 // Pieces for each thread: one that comes late, or is slower, takes fewer.
 constexpr std::int64_t pieces_each = 8;
+
+// Numbers of a piece after which a thread should look up: some ten milliseconds of scattered reads.
+constexpr std::int64_t numbers_for_a_look = std::int64_t{1} << 22;
+
+// A signal is seen this late. To ask Python whether there is one takes its lock, for which another of its
+// threads may have to be waited for.
+constexpr std::chrono::milliseconds between_looks{40};
+
+// Pieces begin with a multiple of this if they are long: kernels read as many rows side by side.
+constexpr std::int64_t rows_together = 4;
 
 // Between two jobs of a search lies a little Python.
 constexpr std::chrono::microseconds patience{3000};
@@ -37,18 +46,39 @@ void rest(int spins) {
 
 }  // namespace
 
-Team::Team(int threads) : threads_(std::max(threads, 1)) {}
+Team::Team(int threads, Ask* interrupted)
+    : threads_(std::max(threads, 1)),
+      stop_(std::make_shared<std::atomic<bool>>(false)),
+      interrupted_(interrupted),
+      next_look_(std::chrono::steady_clock::now() + between_looks) {}
 
-Team::~Team() {
+Team::Team(int threads, const Team& other)
+    : threads_(std::max(threads, 1)), stop_(other.stop_), interrupted_(nullptr) {}
+
+Team::~Team() { dismiss(); }
+
+void Team::dismiss() noexcept {
     open_.store(over);
     open_.notify_all();
     for (auto& worker : workers_) worker.join();
+    workers_.clear();
+}
+
+bool Team::cancelled() noexcept {
+    if (stop_->load(std::memory_order_relaxed)) return true;
+    if (interrupted_ == nullptr || std::this_thread::get_id() != maker_) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_look_) return false;
+    if (interrupted_()) cancel();
+    next_look_ = std::chrono::steady_clock::now() + between_looks;
+    return stop_->load(std::memory_order_relaxed);
 }
 
 void Team::start() {
     while (static_cast<std::int64_t>(workers_.size()) + 1 < threads_) {
         try {
-            workers_.emplace_back([this] { serve(); });
+            const auto thread = static_cast<std::int64_t>(workers_.size()) + 1;
+            workers_.emplace_back([this, thread] { serve(thread); });
         } catch (const std::system_error&) {
             threads_ = static_cast<std::int64_t>(workers_.size()) + 1;  // The system has no more to give.
         }
@@ -58,33 +88,54 @@ void Team::start() {
 std::int64_t Team::worthwhile_pieces(std::int64_t count, std::int64_t cost, std::int64_t grain) {
     const std::int64_t numbers = count * std::max<std::int64_t>(cost, 1);
     if (threads_ > 1 && workers_.empty() && numbers >= numbers_for_a_start) start();
-    if (workers_.empty() || numbers < numbers_for_a_job) return 1;
-    const std::int64_t wanted = std::clamp(count / grain, threads_, pieces_each * threads_);
+    if (numbers < numbers_for_a_job) return 1;
+    const std::int64_t looks = std::min(numbers / numbers_for_a_look, count / grain);
+    if (workers_.empty()) return std::max<std::int64_t>(looks, 1);
+    const std::int64_t wanted = std::max(std::clamp(count / grain, threads_, pieces_each * threads_), looks);
     return std::min({wanted, count, numbers / numbers_for_a_piece});
 }
 
-void Team::run_pieces(const Job& job) noexcept {
-    job_ = job;
-    next_.store(0, std::memory_order_relaxed);
-    jobs_ = jobs_ % 1000000 + 1;
-    open_.store(jobs_);
-    open_.notify_all();
-    take_pieces();
-    open_.store(closed);
-    // A worker that comes from now on sees that the job is closed; one that came before is waited for.
-    for (int spins = 0; inside_.load() != 0; ++spins) rest(spins);
+std::int64_t Team::Job::begin(std::int64_t piece) const {
+    const std::int64_t item = count / pieces * piece + count % pieces * piece / pieces;
+    const bool whole = piece < pieces && count / pieces >= 4 * rows_together;
+    return whole ? item - item % rows_together : item;
 }
 
-void Team::take_pieces() noexcept {
-    const Job job = job_;
-    for (;;) {
-        const std::int64_t piece = next_.fetch_add(1, std::memory_order_relaxed);
-        if (piece >= job.pieces) return;
-        job.work(job.context, job.count * piece / job.pieces, job.count * (piece + 1) / job.pieces);
+void Team::run_pieces(const Job& job) {
+    if (!cancelled()) {
+        job_ = job;
+        next_.store(0, std::memory_order_relaxed);
+        if (workers_.empty() || job.pieces <= 1) {
+            take_pieces(0);
+        } else {
+            jobs_ = jobs_ % 1000000 + 1;
+            open_.store(jobs_);
+            open_.notify_all();
+            take_pieces(0);
+            open_.store(closed);
+            // A worker that comes from now on sees that the job is closed; one that came before is waited for.
+            for (int spins = 0; inside_.load() != 0; ++spins) {
+                rest(spins);
+                if (spins % 64 == 63) cancelled();
+            }
+        }
+    }
+    if (stop_->load(std::memory_order_relaxed)) {
+        dismiss();
+        throw Cancelled{};
     }
 }
 
-void Team::serve() noexcept {
+void Team::take_pieces(std::int64_t thread) noexcept {
+    const Job job = job_;
+    do {
+        const std::int64_t piece = next_.fetch_add(1, std::memory_order_relaxed);
+        if (piece >= job.pieces) return;
+        job.work(job.context, job.begin(piece), job.begin(piece + 1), thread);
+    } while (!cancelled());
+}
+
+void Team::serve(std::int64_t thread) noexcept {
     int done = closed;
     auto since = std::chrono::steady_clock::now();
     for (int spins = 0;; ++spins) {
@@ -92,7 +143,7 @@ void Team::serve() noexcept {
         if (job == over) return;
         if (job != closed && job != done) {
             inside_.fetch_add(1);
-            if (open_.load() == job) take_pieces();
+            if (open_.load() == job) take_pieces(thread);
             inside_.fetch_sub(1);
             done = job;
             since = std::chrono::steady_clock::now();

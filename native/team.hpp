@@ -5,16 +5,30 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <exception>
+#include <memory>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
 namespace sureshot {
 
+// A job was not done to its end: what it wrote is not to be used.
+struct Cancelled : std::exception {
+    const char* what() const noexcept override { return "the team was cancelled"; }
+};
+
 class Team {
 public:
-    explicit Team(int threads);
+    // Whether the job at hand should be given up. Must be quick, and must not throw.
+    using Ask = bool();
+
+    // `interrupted`, unless null, is asked now and then while a job runs, on the thread that made the team.
+    explicit Team(int threads, Ask* interrupted = nullptr);
+    // A team that is cancelled when the other one is.
+    Team(int threads, const Team& other);
     ~Team();
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
@@ -22,39 +36,64 @@ public:
     // Starts the threads now, so that they are awake when the first job comes.
     void start();
 
+    // Threads that may work at a time.
+    std::int64_t threads() const { return threads_; }
+
     // Runs work(begin, end) over [0, count), in contiguous pieces of at least `grain` items if that leaves
     // one for each thread, and returns when all are done. `cost` is how many numbers one item reads. Every item is handled whole by one
-    // thread, so results never depend on the number of threads. One job at a time. There is no way to
-    // hand an exception over: work must be noexcept.
+    // thread, so results never depend on the number of threads. work(begin, end, thread) is told which of
+    // the threads it is, to take a workspace of its own. One job at a time. There is no way to
+    // hand an exception over: work must be noexcept. A piece that takes longer than some ten milliseconds
+    // asks from time to time whether it is cancelled. Throws Cancelled if somebody was.
     template <class Work>
     void run(std::int64_t count, std::int64_t cost, const Work& work, std::int64_t grain = 1) {
-        static_assert(std::is_nothrow_invocable_v<const Work&, std::int64_t, std::int64_t>);
-        const std::int64_t pieces = worthwhile_pieces(count, cost, grain);
-        if (pieces <= 1) return work(std::int64_t{0}, count);
-        run_pieces({[](const void* context, std::int64_t begin, std::int64_t end) noexcept {
-                        (*static_cast<const Work*>(context))(begin, end);
+        constexpr bool told = std::is_invocable_v<const Work&, std::int64_t, std::int64_t, std::int64_t>;
+        run_pieces({[](const void* context, std::int64_t begin, std::int64_t end,
+                       [[maybe_unused]] std::int64_t thread) noexcept {
+                        const Work& own = *static_cast<const Work*>(context);
+                        if constexpr (told) {
+                            static_assert(
+                                std::is_nothrow_invocable_v<const Work&, std::int64_t, std::int64_t, std::int64_t>);
+                            own(begin, end, thread);
+                        } else {
+                            static_assert(std::is_nothrow_invocable_v<const Work&, std::int64_t, std::int64_t>);
+                            own(begin, end);
+                        }
                     },
-                    &work, count, pieces});
+                    &work, count, worthwhile_pieces(count, cost, grain)});
     }
+
+    // No piece is begun any more, here and in the teams that go with this one: every job ends with Cancelled.
+    void cancel() noexcept { stop_->store(true, std::memory_order_relaxed); }
+
+    // Whether to give up. Cheap enough to be asked every few microseconds, by any of the threads.
+    bool cancelled() noexcept;
 
 private:
     struct Job {
-        void (*work)(const void* context, std::int64_t begin, std::int64_t end) noexcept;
+        void (*work)(const void* context, std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept;
         const void* context;
         std::int64_t count;
         std::int64_t pieces;
+
+        std::int64_t begin(std::int64_t piece) const;
     };
 
     std::int64_t worthwhile_pieces(std::int64_t count, std::int64_t cost, std::int64_t grain);
-    void run_pieces(const Job& job) noexcept;
-    void take_pieces() noexcept;
-    void serve() noexcept;
+    void run_pieces(const Job& job);
+    void take_pieces(std::int64_t thread) noexcept;
+    void serve(std::int64_t thread) noexcept;
+    void dismiss() noexcept;
 
     static constexpr int closed = 0;  // no job is open
     static constexpr int over = -1;   // nor will there be another one
 
     std::int64_t threads_;
     std::vector<std::thread> workers_;
+    std::shared_ptr<std::atomic<bool>> stop_;
+    Ask* interrupted_;
+    std::thread::id maker_ = std::this_thread::get_id();
+    std::chrono::steady_clock::time_point next_look_;
     Job job_{};
     alignas(64) std::atomic<int> open_{closed};  // the number of the open job; workers sleep on this
     alignas(64) std::atomic<int> inside_{0};     // workers that may be looking at the job

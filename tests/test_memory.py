@@ -103,3 +103,75 @@ def test_a_search_allocates_little(file: tuple[Path, int], method: str) -> None:
 
 def test_a_copy_would_be_seen(file: tuple[Path, int]) -> None:
     assert growth(file, "copy")[0] > ALLOWED
+
+
+# What a process keeps after searches that filled tens of megabytes with bets.
+KEPT = """
+import re
+from pathlib import Path
+import numpy as np
+import sureshot
+
+def anonymous():
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(r"RssAnon:\\s+(\\d+) kB", status)[1]) << 10
+
+data = np.random.default_rng(0).integers(-9, 10, (20_000, 1024), dtype=np.int8)
+query = np.random.default_rng(1).standard_normal(1024)
+search = lambda rows: sureshot.top_k(rows, query, 3, budget=0.9, block=2, rng=1, threads=2)
+search(data[:100])
+before = anonymous()
+taken = 0
+def look(_):
+    global taken
+    taken = max(taken, anonymous() - before)
+sureshot.top_k(data, query, 3, budget=0.9, block=2, rng=1, threads=2, progress=look)
+print(taken, anonymous() - before)
+"""
+
+
+def test_the_memory_of_a_search_ends_with_it() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", KEPT], capture_output=True, check=True, text=True, timeout=300
+    ).stdout.split()
+    taken, kept = map(int, told)
+    assert taken > 24 * MEGABYTE
+    assert kept < 8 * MEGABYTE
+
+
+# A round of a source that reads for itself may have any number of steps. Few megabytes are left when its
+# sums are added: not enough for another copy of them all, in which the lack could end the process.
+ADD_A_LONG_ROUND = """
+import re, resource
+from pathlib import Path
+import numpy as np
+from sureshot._native import Ledger, Order, Team
+
+steps, ones = 200_000, np.ones(1)
+weight = np.ones(steps)
+order = Order(weight, 1)
+order.draw(steps)
+options = dict(rounding=1e-11, floor=0.0, estimated=False, two_sided=True, both_signs=False)
+ledger = Ledger(ones, ones, None, centres=0.0, magnitude=0.0, weights=float(steps), **options)
+ledger.record(order, 0 * weight, 0, steps, 0.0, True)
+sums, positions, team = np.full((steps, 1), 0.5), np.zeros(1, np.int64), Team(1)
+size = int(re.search(r"VmSize:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) << 10
+resource.setrlimit(resource.RLIMIT_AS, (size + (32 << 20), size + (32 << 20)))
+ledger.add(team, sums, positions, 0, steps)
+print(int(ledger.high[0]))
+try:
+    ledger.add(team, sums, positions, steps, steps << 12)
+except MemoryError:
+    print("refused")
+"""
+
+
+def test_a_long_round_needs_no_copy_of_its_sums() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", ADD_A_LONG_ROUND],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=60,
+    ).stdout.split()
+    assert told == ["100000", "refused"]

@@ -74,21 +74,29 @@ def run_batch(
 
     results: list[TopK] = []
     with ThreadPoolExecutor(threads) as pool:
-        for first in range(0, len(queries), AT_ONCE):
-            some = queries[first : first + AT_ONCE]
-            # A thread for each query is never slower than all threads for one after the other, as
-            # long as no thread is left without a query.
-            alone = len(some) % threads if threads > 1 else len(some)
-            outcomes = [race(query, team) for query in some[:alone]]
-            began = time.perf_counter()
-            side_by_side = list(pool.map(lambda query: race(query, Team(1)), some[alone:]))
-            _divide(time.perf_counter() - began, [one.tally for one in side_by_side])
-            outcomes += side_by_side
-            answers = betting.answers(outcomes, team)
-            results += [
-                result_of(one.problem, answer, one.tally)
-                for one, answer in zip(outcomes, answers, strict=True)
-            ]
+        try:
+            for first in range(0, len(queries), AT_ONCE):
+                some = queries[first : first + AT_ONCE]
+                # A thread for each query is never slower than all threads for one after the other, as
+                # long as no thread is left without a query.
+                alone = len(some) % threads if threads > 1 else len(some)
+                outcomes = [race(query, team) for query in some[:alone]]
+                began = time.perf_counter()
+                side_by_side = list(
+                    pool.map(lambda query: race(query, Team(1, team)), some[alone:])
+                )
+                _divide(time.perf_counter() - began, [one.tally for one in side_by_side])
+                outcomes += side_by_side
+                answers = betting.answers(outcomes, team)
+                results += [
+                    result_of(one.problem, answer, one.tally)
+                    for one, answer in zip(outcomes, answers, strict=True)
+                ]
+        except BaseException:
+            # The other threads would search on, and be waited for, though nobody wants their results.
+            team.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return results
 
 

@@ -1,0 +1,334 @@
+#include "passes.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "isa.hpp"
+
+namespace sureshot {
+namespace {
+
+// Numbers that are read between two looks at whether to go on: a fraction of a millisecond, or some
+// milliseconds where each of them comes in a cache line of its own.
+constexpr std::int64_t numbers_in_a_part = std::int64_t{1} << 19;
+
+// Rows that are read in one go, and rows that several queries read one after the other before the next
+// ones are read: they stay in the caches meanwhile.
+constexpr std::int64_t most_rows = 64;
+constexpr std::int64_t rows_in_cache = 8;
+
+// Coordinate-major data: enough arms for a piece of a column to be worth fetching, few enough for the lane of
+// theirs that is added to, 40 KB, to stay in the caches.
+constexpr std::int64_t arms_per_tile = 5120;
+constexpr std::int64_t arms_per_thread = 4096;  // at least, if there are so many
+
+std::int64_t blocks_in_a_part(const Blocks& blocks, std::int64_t arms) {
+    return std::max<std::int64_t>(numbers_in_a_part / std::max<std::int64_t>(blocks.size * arms, 1), 32);
+}
+
+Blocks part_of(const Blocks& blocks, std::int64_t start, std::int64_t most) {
+    return {blocks.ids + start, std::min(most, blocks.count - start), blocks.size, blocks.shift};
+}
+
+// Calls f(begin, end) with one part of the columns after the other; returns whether it came to the end.
+template <class F>
+bool in_parts(Team& team, std::int64_t n_columns, std::int64_t n_arms, const F& f) {
+    const std::int64_t wanted = numbers_in_a_part / std::max<std::int64_t>(n_arms, 1);
+    const std::int64_t part = std::max<std::int64_t>(wanted / columns_in_a_part, 1) * columns_in_a_part;
+    for (std::int64_t begin = 0; begin < n_columns; begin += part) {
+        if (team.cancelled()) return false;
+        f(begin, std::min(begin + part, n_columns));
+    }
+    return true;
+}
+
+// Rows that make up a part, if they are short.
+std::int64_t rows_at_once(const Matrix& matrix) {
+    const std::int64_t rows = numbers_in_a_part / std::max<std::int64_t>(matrix.n_columns, 1);
+    return std::clamp<std::int64_t>(rows / 4 * 4, 4, most_rows);
+}
+
+// Room for numbers of each thread, with anything in it: stacks are too small for it, and inside a job a lack
+// of memory could not be reported.
+class Workspaces {
+ public:
+    Workspaces(const Team& team, std::int64_t size)
+        : size_(size), numbers_(new double[static_cast<std::size_t>(team.threads() * size)]) {}
+
+    double* of(std::int64_t thread) const { return numbers_.get() + thread * size_; }
+
+ private:
+    std::int64_t size_;
+    std::unique_ptr<double[]> numbers_;
+};
+
+// The first of some arms that are read together column by column, and how to find them. Ascending arms that
+// lie close together are read with all those between them: the cache lines are the same, and vectors are
+// faster than gathers.
+struct ArmTile {
+    std::int64_t count;
+    Places places;
+
+    ArmTile(const Matrix& matrix, Arms arms) {
+        const std::int64_t first = arms.ids[0];
+        count = 1;
+        while (count < arms.count && arms.ids[count] > arms.ids[count - 1] &&
+               arms.ids[count] < first + arms_per_tile) {
+            ++count;
+        }
+        const std::int64_t span = arms.ids[count - 1] - first + 1;
+        if (matrix.row_stride == 1 && span <= 4 * count) {
+            places = {nullptr, first, span};
+        } else {
+            count = std::min(arms_per_tile, arms.count);
+            places = {arms.ids, 0, count};
+        }
+    }
+
+    // Places that a tile of so many arms has at most.
+    static std::int64_t most_places(Arms arms) { return std::min(4 * arms.count, arms_per_tile); }
+
+    // Puts what was found for each place where the arms want it.
+    void pick(const double* found, const std::int64_t* ids, double* out) const {
+        for (std::int64_t at = 0; at < count; ++at) {
+            out[at] = found[places.ids == nullptr ? ids[at] - places.first : at];
+        }
+    }
+};
+
+// Whether these arms of coordinate-major data are few, and share no cache lines worth mentioning.
+bool few_and_far(const Matrix& matrix, Arms arms) {
+    if (!coordinate_major(matrix) || arms.count > 32 || arms.count == 0) return false;
+    const auto [first, last] = std::minmax_element(arms.ids, arms.ids + arms.count);
+    return arms.count == 1 || *last - *first >= 4 * arms.count;
+}
+
+// What some arms are read for at a time: the sums of their rewards, and with the first query of a pass also
+// those of their squares, which are squared distances from nothing.
+struct Reading {
+    Metric metric;
+    const double* query;
+    const double* nothing;  // as many zeros as columns, or null if no squares are wanted
+    double* scores;
+    double* squares;
+
+    Reading with(const double* other, double* its_scores) const {
+        return {metric, other, nullptr, its_scores, nullptr};
+    }
+    bool squared() const { return nothing != nullptr; }
+    // Of the numbers in a part, which stay in the caches while they are read twice.
+    std::int64_t readers() const { return squared() ? 8 : 1; }
+
+    // Calls add(metric, query, sums) for the rewards, and for the squares.
+    template <class Add>
+    void each(double* sums, double* square_sums, const Add& add) const {
+        add(metric, query, sums);
+        if (squared()) add(Metric::squared_euclidean, nothing, square_sums);
+    }
+};
+
+void negate(double* values, std::int64_t count) {
+    for (std::int64_t at = 0; at < count; ++at) values[at] = 0.0 - values[at];  // no zero gets a sign
+}
+
+void score_few(Team& team, const Matrix& matrix, const Reading& reading, Arms arms) {
+    const auto size = static_cast<std::size_t>(arms.count * lanes);
+    std::vector<double> sums(size), square_sums(reading.squared() ? size : 0);
+    team.run(2 * arms.count, matrix.n_columns / 2, [&](std::int64_t begin, std::int64_t end) noexcept {
+        for (std::int64_t half = begin; half < end;) {
+            const std::int64_t next = half % 2 == 0 ? std::min(half + 2, end) : half + 1;
+            in_parts(team, matrix.n_columns, 4 * reading.readers(), [&](std::int64_t from, std::int64_t to) {
+                reading.each(sums.data(), square_sums.data(), [&](Metric metric, const double* query, double* out) {
+                    kernels().add_halves(matrix, metric, query, arms, {half, next}, from, to, out);
+                });
+            });
+            half = next;
+        }
+    });
+    kernels().join_rows(sums.data(), arms.count, reading.scores);
+    if (!reading.squared()) return;
+    kernels().join_rows(square_sums.data(), arms.count, reading.squares);
+    negate(reading.squares, arms.count);
+}
+
+// Scores the arms [some, some + few.count) in one go; returns whether it came to the end.
+bool score_rows(Team& team, const Matrix& matrix, const Reading& reading, Arms few, std::int64_t some) {
+    double sums[most_rows * lanes] = {}, square_sums[most_rows * lanes] = {};
+    const bool done = in_parts(
+        team, matrix.n_columns, few.count * reading.readers(), [&](std::int64_t from, std::int64_t to) {
+            reading.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
+                kernels().add_rows(matrix, metric, query, few, from, to, out);
+            });
+        });
+    if (!done) return false;
+    kernels().join_rows(sums, few.count, reading.scores + some);
+    if (reading.squared()) {
+        kernels().join_rows(square_sums, few.count, reading.squares + some);
+        negate(reading.squares + some, few.count);
+    }
+    return true;
+}
+
+void score_by_row(Team& team, const Matrix& matrix, const Reading& first, const double* queries,
+                  std::int64_t n_queries, Arms arms) {
+    const std::int64_t together = n_queries == 1 ? rows_at_once(matrix) : rows_in_cache;
+    team.run(arms.count, n_queries * matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
+        for (std::int64_t some = begin; some < end; some += together) {
+            const Arms few{arms.ids + some, std::min(together, end - some)};
+            if (!score_rows(team, matrix, first, few, some)) return;
+            for (std::int64_t q = 1; q < n_queries; ++q) {
+                const Reading other =
+                    first.with(queries + q * matrix.n_columns, first.scores + q * arms.count);
+                if (!score_rows(team, matrix, other, few, some)) return;
+            }
+        }
+    });
+}
+
+// The same for a tile of arms column by column; `space` has room for its places, two sums of lanes and one more.
+bool score_tile(Team& team, const Matrix& matrix, const Reading& reading, const ArmTile& tile,
+                const std::int64_t* ids, std::int64_t arm, double* space) {
+    const std::int64_t places = tile.places.count;
+    double* sums = space + places;
+    double* square_sums = sums + places * lanes;
+    std::fill(sums, reading.squared() ? square_sums + places * lanes : square_sums, 0.0);
+    const bool done = in_parts(
+        team, matrix.n_columns, places * reading.readers(), [&](std::int64_t from, std::int64_t to) {
+            reading.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
+                kernels().add_columns(matrix, metric, query, tile.places, from, to, out);
+            });
+        });
+    if (!done) return false;
+    kernels().join_columns(sums, places, space);
+    tile.pick(space, ids, reading.scores + arm);
+    if (reading.squared()) {
+        kernels().join_columns(square_sums, places, space);
+        tile.pick(space, ids, reading.squares + arm);
+        negate(reading.squares + arm, tile.count);
+    }
+    return true;
+}
+
+void score_by_column(Team& team, const Matrix& matrix, const Reading& first, const double* queries,
+                     std::int64_t n_queries, Arms arms) {
+    const std::int64_t tables = first.squared() ? 2 : 1;
+    const Workspaces spaces(team, ArmTile::most_places(arms) * (tables * lanes + 1));
+    team.run(arms.count, n_queries * matrix.n_columns,
+             [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
+                 for (std::int64_t arm = begin; arm < end;) {
+                     const ArmTile tile(matrix, {arms.ids + arm, end - arm});
+                     const std::int64_t* ids = arms.ids + arm;
+                     if (!score_tile(team, matrix, first, tile, ids, arm, spaces.of(thread))) return;
+                     for (std::int64_t q = 1; q < n_queries; ++q) {
+                         const Reading other =
+                             first.with(queries + q * matrix.n_columns, first.scores + q * arms.count);
+                         if (!score_tile(team, matrix, other, tile, ids, arm, spaces.of(thread))) return;
+                     }
+                     arm += tile.count;
+                 }
+             },
+             arms_per_thread);
+}
+
+}  // namespace
+
+void block_sums(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
+                double* sums, double* squares) {
+    team.run(arms.count, blocks.count * blocks.size, [&](std::int64_t begin, std::int64_t end) noexcept {
+        const std::int64_t most = blocks_in_a_part(blocks, end - begin);
+        for (std::int64_t start = 0; start < blocks.count && !team.cancelled(); start += most) {
+            const std::int64_t to = start * arms.count + begin;
+            kernels().block_sums(matrix, metric, query, {arms.ids + begin, end - begin},
+                                 part_of(blocks, start, most), sums + to, arms.count,
+                                 squares == nullptr ? nullptr : squares + to);
+        }
+    });
+}
+
+void totals(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
+            const double* centre, const double* weight, Totals out) {
+    const Workspaces spaces(team, totals_space);
+    const std::int64_t together = coordinate_major(matrix) ? totals_arms : 16;
+    const auto from = [](double* values, std::int64_t at) { return values == nullptr ? nullptr : values + at; };
+    team.run(arms.count, blocks.count * blocks.size,
+             [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
+                 for (std::int64_t some = begin; some < end; some += together) {
+                     const Arms few{arms.ids + some, std::min(together, end - some)};
+                     const Totals own{out.high + some, out.low + some, out.largest + some, from(out.squares, some)};
+                     for (double* values : {own.high, own.low, own.largest, own.squares}) {
+                         if (values != nullptr) std::fill(values, values + few.count, 0.0);
+                     }
+                     const std::int64_t most = blocks_in_a_part(blocks, few.count) / 32 * 32;
+                     for (std::int64_t start = 0; start < blocks.count; start += most) {
+                         if (team.cancelled()) return;
+                         kernels().totals(matrix, metric, query, few, part_of(blocks, start, most), centre + start,
+                                          weight + start, own, spaces.of(thread));
+                     }
+                 }
+             });
+}
+
+void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
+                Arms arms, double* scores, double* squares) {
+    const std::vector<double> nothing(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
+    const Reading first{metric, queries, squares == nullptr ? nullptr : nothing.data(), scores, squares};
+    if (few_and_far(matrix, arms)) {
+        score_few(team, matrix, first, arms);
+        for (std::int64_t q = 1; q < n_queries; ++q) {
+            score_few(team, matrix, first.with(queries + q * matrix.n_columns, scores + q * arms.count), arms);
+        }
+    } else if (coordinate_major(matrix)) {
+        score_by_column(team, matrix, first, queries, n_queries, arms);
+    } else {
+        score_by_row(team, matrix, first, queries, n_queries, arms);
+    }
+}
+
+void scan_rows(Team& team, const Matrix& matrix, const double* middle, const double* unit, Arms arms,
+               double* reach, double* squares) {
+    if (!coordinate_major(matrix)) {
+        const std::int64_t together = rows_at_once(matrix);
+        return team.run(arms.count, matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
+            for (std::int64_t some = begin; some < end; some += together) {
+                const Arms few{arms.ids + some, std::min(together, end - some)};
+                double sums[most_rows * lanes] = {};
+                std::fill(reach + some, reach + some + few.count, 0.0);
+                const bool done = in_parts(team, matrix.n_columns, few.count, [&](std::int64_t from, std::int64_t to) {
+                    kernels().scan_rows(matrix, middle, unit, few, from, to, reach + some, sums);
+                });
+                if (!done) return;
+                kernels().join_rows(sums, few.count, squares + some);
+            }
+        });
+    }
+    const Workspaces spaces(team, ArmTile::most_places(arms) * (lanes + 2));
+    team.run(arms.count, matrix.n_columns,
+             [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
+                 for (std::int64_t arm = begin; arm < end;) {
+                     const ArmTile tile(matrix, {arms.ids + arm, end - arm});
+                     const std::int64_t places = tile.places.count;
+                     double* found = spaces.of(thread);
+                     double* farthest = found + places;
+                     double* sums = farthest + places;
+                     std::fill(farthest, sums + places * lanes, 0.0);
+                     const bool done = in_parts(team, matrix.n_columns, places, [&](std::int64_t from, std::int64_t to) {
+                         kernels().scan_columns(matrix, middle, unit, tile.places, from, to, farthest, sums);
+                     });
+                     if (!done) return;
+                     kernels().join_columns(sums, places, found);
+                     tile.pick(found, arms.ids + arm, squares + arm);
+                     tile.pick(farthest, arms.ids + arm, reach + arm);
+                     arm += tile.count;
+                 }
+             },
+             arms_per_thread);
+}
+
+void column_limits(Team& team, const Matrix& matrix, Arms arms, double* low, double* high) {
+    team.run(matrix.n_columns, arms.count, [&](std::int64_t begin, std::int64_t end) noexcept {
+        kernels().column_limits(matrix, arms, begin, end, low, high);
+    });
+}
+
+}  // namespace sureshot

@@ -1,0 +1,154 @@
+"""Ctrl-C: a long call ends soon, with KeyboardInterrupt, without its threads, and leaves everything usable."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sureshot._elements import for_kernels
+from sureshot._native import Metric, Team, row_scores
+
+# Runs in a process of its own, where a thread sends a real signal while native code runs. The calls are
+# repeated until it comes.
+PROGRAM = """
+import os, signal, sys, threading, time
+from pathlib import Path
+import numpy as np
+import sureshot
+
+case = sys.argv[1]
+rng = np.random.default_rng(0)
+shape = (3000, 8192)
+data = rng.standard_normal(shape, dtype=np.float32)
+columns = np.asfortranarray(data)
+query = rng.standard_normal(shape[1])
+huge = rng.standard_normal((1, 1 << 24), dtype=np.float32)
+CALLS = {
+    "scan": lambda: sureshot.scan(data, threads=2),
+    "scan of columns": lambda: sureshot.scan(columns, threads=2),
+    "exact": lambda: sureshot.top_k(data, query, method="exact", threads=2),
+    "exact by column": lambda: sureshot.top_k(columns, query, method="exact", threads=2),
+    "one thread": lambda: sureshot.top_k(columns, query, method="exact", threads=1),
+    "one long row": lambda: sureshot.top_k(huge, np.ones(1 << 24), k=1, method="exact", threads=1),
+    "many queries": lambda: sureshot.top_k(data, np.tile(query, (200, 1)), method="exact", threads=2),
+    "no gap": lambda: sureshot.top_k(data, query, bounds=(-6, 6), threads=2, rng=1),
+    "no gap by column": lambda: sureshot.top_k(columns, query, bounds=(-6, 6), threads=2, rng=1),
+    "batch": lambda: sureshot.top_k(
+        data, rng.standard_normal((64, shape[1])), bounds=(-6, 6), threads=2, rng=1
+    ),
+    "budget": lambda: sureshot.top_k(data, query, bounds=(-6, 6), budget=0.3, threads=2, rng=1),
+}
+call = CALLS[case]
+
+def tasks():
+    folder = Path("/proc/self/task")
+    return len(list(folder.iterdir())) if folder.exists() else threading.active_count()
+
+sent = 0.0
+def interrupt():
+    global sent
+    time.sleep(0.5)
+    sent = time.perf_counter()
+    os.kill(os.getpid(), signal.SIGINT)
+
+call()
+before = tasks()
+sender = threading.Thread(target=interrupt)
+sender.start()
+try:
+    while True:
+        call()
+except KeyboardInterrupt:
+    seconds = time.perf_counter() - sent
+sender.join()
+# A thread that has been joined may be listed for a moment longer.
+deadline = time.perf_counter() + 10
+while tasks() > before and time.perf_counter() < deadline:
+    time.sleep(0.01)
+assert tasks() == before, (tasks(), before)
+assert sureshot.top_k(data, data[5], 1, method="exact", threads=2).indices.tolist() == [5]
+print(seconds)
+"""
+
+CASES = [
+    "scan",
+    "scan of columns",
+    "exact",
+    "exact by column",
+    "one thread",
+    "one long row",
+    "many queries",
+    "no gap",
+    "no gap by column",
+    "batch",
+    "budget",
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_signal_ends_a_call(case: str) -> None:
+    told = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM, case],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=120,
+    ).stdout
+    assert float(told) < 2  # generous: a machine may be busy
+
+
+# One call that would run for minutes: only a look at signals inside of it can end it.
+LONG_CALL = """
+import os, signal, sys, threading, time
+import numpy as np
+from sureshot._elements import for_kernels
+from sureshot._native import Metric, Team, row_scores, scan_rows
+
+kind, threads = sys.argv[1], int(sys.argv[2])
+n_arms, width, repeats = 64, 1 << 17, 100_000
+rows = np.ones((n_arms, width), np.float32, order="F" if kind.endswith("F") else "C")
+# The same rows again and again.
+arms = np.tile(np.arange(n_arms), repeats)
+query = np.ones((1, width))
+team = Team(threads)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+started = time.perf_counter()
+try:
+    if kind.startswith("scan"):
+        scan_rows(*for_kernels(rows), query[0], query[0], arms, team, *np.empty((2, len(arms))))
+    else:
+        row_scores(*for_kernels(rows), Metric.INNER_PRODUCT, query, arms, team, np.empty((1, len(arms))))
+except KeyboardInterrupt:
+    print(time.perf_counter() - started)
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", ["scores C", "scores F", "scan C", "scan F"])
+def test_a_single_native_call_is_interrupted(kind: str, threads: int) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", LONG_CALL, kind, str(threads)],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=60,  # it would take minutes
+    ).stdout
+    assert float(told) < 5
+
+
+def test_a_cancelled_team_and_its_partners_do_nothing_more() -> None:
+    data = np.ones((4, 8), np.float32)
+    arms, query, scores = np.arange(4), np.ones((1, 8)), np.empty((1, 4))
+    team, other = Team(2), Team(2)
+    partner = Team(1, team)
+    for one in (team, partner, other):
+        row_scores(*for_kernels(data), Metric.INNER_PRODUCT, query, arms, one, scores)
+    team.cancel()
+    for one in (team, partner):
+        with pytest.raises(KeyboardInterrupt):
+            row_scores(*for_kernels(data), Metric.INNER_PRODUCT, query, arms, one, scores)
+    row_scores(*for_kernels(data), Metric.INNER_PRODUCT, query, arms, other, scores)
+    assert scores.tolist() == [[8.0] * 4]
