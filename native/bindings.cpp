@@ -334,6 +334,13 @@ NB_MODULE(_native, m) {
             "length"_a, "theta"_a, "log_level"_a,
             "Steps that the undecided arms are predicted to need, and steps unread.")
         .def(
+            "likely_threshold",
+            [](const Ledger& ledger, std::int64_t k) {
+                const Unlocked unlocked(ledger.status.size());
+                return ledger.likely_threshold(k);
+            },
+            "k"_a, "The k-th largest of the exact scores and of the estimates, which are drawn towards their mean.")
+        .def(
             "foretold_front",
             [](const Ledger& ledger, double share, double log_level) {
                 const Unlocked unlocked(ledger.status.size());

@@ -16,6 +16,11 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
+constexpr double pi = 3.14159265358979323846;
+
+// C and SOFTENING of theory/wealth.py, as in bets.cpp.
+constexpr double largest_loss = 0.99, softening = 1e-6;
+
 // Stakes start at this step: FIRST_STAKE of theory/wealth.py.
 constexpr std::int64_t first_stake = 4;
 
@@ -27,8 +32,10 @@ constexpr double smallest_guard = 0x1p-120;
 // An arm is judged again when its wealth is foretold to have this share of the logarithm that it needs.
 constexpr double eagerness = 0.85;
 
-// Bets on so many steps tell how wealth will grow.
+// Bets on so many steps tell how wealth will grow; where it has grown by less than this, a logarithm to the
+// base 2, that is chance as much as anything else.
 constexpr std::int64_t telling_steps = 48;
+constexpr double least_growth = 0.5;
 
 // Arms and steps whose sums are read before they are bet on. Row by row: enough for memory to get into its
 // stride. Column by column: long pieces of each column, and as many columns as that leaves room for. Either
@@ -128,6 +135,8 @@ Ledger::Ledger(const Field& field)
       seen_(status.size(), 0.0),
       judged_(status.size(), 0),
       wealth_(status.size(), 0.0),
+      earlier_(status.size(), 0),
+      earlier_wealth_(status.size(), 0.0),
       left_{field.weights},
       rest_{field.centres},
       first_(status.size() * static_cast<std::size_t>(signs_), 0),
@@ -459,29 +468,69 @@ void Ledger::look_again(Survey& survey) const {
     }
 }
 
-// Steps until the bets against an arm win whose estimate is z standard errors below the threshold. With d the
-// distance of the means and v their variance, the log wealth grows by d^2 / 2 (v + d^2) a step.
-double Ledger::needed(std::size_t arm, double square_of_z, double least_growth, std::int64_t length,
-                      double log_level) const {
-    const auto count = static_cast<double>(std::max<std::int64_t>(steps[arm], 1));
-    const double square = square_of_z / count;
-    double total = 2.0 * log_level * (1.0 + square) / square;
-    // Limits that are far from the data slow the wealth down: then its past, if it has one, says more.
-    if (judged_[arm] >= telling_steps) {
-        const double grown = std::max(wealth_[arm], least_growth) * std::log(2.0);
-        total = std::max(total, log_level / grown * static_cast<double>(judged_[arm]));
-    }
+// How far the arm seems to lie below theta, in the units of y.
+Ledger::Gap Ledger::gap(std::size_t arm, double theta) const {
+    const auto count = static_cast<double>(steps[arm]);
+    const double left = left_[static_cast<std::size_t>(steps[arm])];
+    const double known = rest_[static_cast<std::size_t>(steps[arm])] + (high[arm] + low[arm]);
+    const double mean = sum_[arm] / count, second = sum_squares_[arm] / count;
+    const double sign = signs_ == 2 && known + mean * left < 0.0 ? -1.0 : 1.0;
+    const double required = (theta * inverse_scale_[arm] - sign * known) / left;
+    // As the bets have it: an arm that has been constant so far may not stay so.
+    const double variance = std::max(second - mean * mean, 0.0) + softening * second / count;
+    // Norm bets choose their cap so that it does not matter.
+    const double room = limit_[arm] - required;
+    const double largest_stake = terms_.norms || room <= 0.0 ? infinite : largest_loss / room;
+    return {required - sign * mean, variance, std::sqrt(variance / count), largest_stake};
+}
+
+// With d the distance of the means and v the variance, the log wealth grows by stake d - stake^2 (v + d^2) / 2
+// a step. An arm that seems to lie at the threshold is a standard error or so away from it.
+double Ledger::Gap::growth() const {
+    const double d = std::hypot(std::max(distance, 0.0), error);
+    const double square = variance + d * d;
+    if (!(square > 0.0)) return 0.0;
+    const double stake = std::min(d / square, largest_stake);
+    return stake * (d - stake * square / 2.0);
+}
+
+// The density at distance 0, in standard errors, of where the arm may be if it is not above.
+double Ledger::Gap::closeness() const {
+    if (!(error > 0.0)) return distance > 0.0 ? 0.0 : infinite;
+    const double z = distance / error;
+    if (z < -30.0) return -z;  // what the quotient tends to
+    return std::sqrt(2.0 / pi) * std::exp(-z * z / 2.0) / std::erfc(-z / std::sqrt(2.0));
+}
+
+// The step by which the bets win if wealth goes on to grow as it did of late; 0 if there is no telling.
+double Ledger::won_by(std::size_t arm, double log_level) const {
+    if (judged_[arm] < telling_steps) return 0.0;
+    const double grown = std::max(wealth_[arm] - earlier_wealth_[arm], least_growth) * std::log(2.0);
+    const double missing = log_level - wealth_[arm] * std::log(2.0);
+    return static_cast<double>(judged_[arm]) + missing / grown * static_cast<double>(judged_[arm] - earlier_[arm]);
+}
+
+// The slower one of what the estimate promises and of how the wealth has grown.
+double Ledger::needed(std::size_t arm, double theta, double log_level, std::int64_t length, bool doubt) const {
     const auto unread = static_cast<double>(length - steps[arm]);
-    const double more = total - count;
-    return more < unread ? std::max(more, 0.0) : unread;
+    if (steps[arm] == 0 || unread <= 0.0 || !limited()) return unread;
+    const auto count = static_cast<double>(steps[arm]);
+    const Gap its = gap(arm, theta);
+    const double missing = log_level - wealth_[arm] * std::log(2.0);
+    double total = static_cast<double>(judged_[arm]) + missing / its.growth();
+    total = std::max(total, won_by(arm, log_level));
+    double more = std::max(total - count, 0.0);
+    // An arm at a distance of x standard errors needs 2 missing count / x^2 steps, at most what is unread: a
+    // few that lie very close need more than all others together.
+    if (doubt) more += 2.0 * std::sqrt(2.0 * missing * count * unread) * its.closeness();
+    return more < unread ? more : unread;  // what is no number is no promise either
 }
 
 Outlook Ledger::outlook(std::int64_t length, double theta, double log_level) const {
     Outlook found;
     for (std::size_t arm = 0; arm < status.size(); ++arm) {
         if (status[arm] > suspended) continue;
-        const double z = (theta - estimates[arm]) / errors[arm];
-        found.needed += needed(arm, z > 0.0 ? z * z : 0.0, 1e-3, length, log_level);
+        found.needed += needed(arm, theta, log_level, length, true);
         found.unread += static_cast<double>(length - steps[arm]);
     }
     return found;
@@ -490,10 +539,7 @@ Outlook Ledger::outlook(std::int64_t length, double theta, double log_level) con
 double Ledger::foretold_front(double share, double log_level) const {
     std::vector<double> fronts;
     for (std::size_t arm = 0; arm < status.size(); ++arm) {
-        if (status[arm] != active) continue;
-        const double grown = std::max(wealth_[arm], 1e-3) * std::log(2.0);
-        const bool telling = judged_[arm] >= telling_steps;
-        fronts.push_back(telling ? log_level / grown * static_cast<double>(judged_[arm]) : 0.0);
+        if (status[arm] == active) fronts.push_back(won_by(arm, log_level));
     }
     if (fronts.empty()) return 0.0;
     const auto at = fronts.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(fronts.size()));
@@ -506,10 +552,40 @@ std::vector<double> Ledger::forecast(const std::int64_t* positions, std::int64_t
     std::vector<double> found;
     for (std::int64_t p = 0; p < count; ++p) {
         const auto arm = static_cast<std::size_t>(positions[p]);
-        const double z = (theta - estimates[arm]) / errors[arm];
-        found.push_back(needed(arm, 1.0 + (z > 0.0 ? z * z : 0.0), 0.5, length, log_level));
+        found.push_back(needed(arm, theta, log_level, length, false));
     }
     return found;
+}
+
+double Ledger::likely_threshold(std::int64_t k) const {
+    // Times a power of two, so that squares stay within the range of double.
+    double largest = 0.0;
+    for (std::size_t arm = 0; arm < status.size(); ++arm) {
+        largest = std::max({largest, std::fabs(estimates[arm]), errors[arm]});
+    }
+    const double unit = 1.0 / power_of_two_near(largest);
+    const auto number = static_cast<double>(status.size());
+    double sum = 0.0, noise = 0.0, scatter = 0.0;
+    for (const double estimate : estimates) sum += unit * estimate / number;
+    for (std::size_t arm = 0; arm < status.size(); ++arm) {
+        const double error = unit * errors[arm], off = unit * estimates[arm] - sum;
+        noise += error * error / number;
+        scatter += off * off / number;
+    }
+    // Of the scores, from which estimates are off by their errors.
+    const double spread = std::max(scatter - noise, 0.0);
+    Largest best(k);
+    for (std::size_t arm = 0; arm < status.size(); ++arm) {
+        const auto position = static_cast<std::int64_t>(arm);
+        if (status[arm] == known) {
+            best.show(scores[arm], position);
+        } else if (status[arm] < known) {
+            const double error = unit * errors[arm], off = unit * estimates[arm] - sum;
+            const double share = spread > 0.0 ? spread / (spread + error * error) : 0.0;
+            best.show((sum + share * off) / unit, position);
+        }
+    }
+    return best.last();
 }
 
 Ledger::Shifts Ledger::shifts(double theta) const {
@@ -529,10 +605,10 @@ Ledger::Shifts Ledger::shifts(double theta) const {
 }
 
 // The log wealth of the bets against an arm, the smaller of both signs; infinite if they win.
-double Ledger::log_wealth(std::int64_t position, const Shifts& at, double log_level,
+Ledger::Grown Ledger::log_wealth(std::int64_t position, const Shifts& at, double log_level,
                           std::vector<Past>* pasts) const {
     const auto arm = static_cast<std::size_t>(position);
-    if (steps[arm] == 0) return -infinite;
+    if (steps[arm] == 0) return {-infinite, 0, 0.0};
     const double inverse_scale = inverse_scale_[arm] / unit_of_scale_[arm];
     const double raw = (std::fabs(at.theta) + largest_guess_) * inverse_scale_[arm];
     const double unit = unit_ * unit_of_scale_[arm];
@@ -550,16 +626,26 @@ double Ledger::log_wealth(std::int64_t position, const Shifts& at, double log_le
         return kernels().log_wealth(chains, first, to - from, one, wealth, last);
     };
     const std::int64_t groups = groups_of(steps[arm]), full = steps[arm] / steps_per_group;
-    double least = infinite;
+    Grown least{infinite, 0, 0.0};
     for (std::size_t sign = 0; sign < static_cast<std::size_t>(signs_); ++sign) {
         const std::size_t stream = arm * static_cast<std::size_t>(signs_) + sign;
         Past past;
         if (pasts != nullptr && (*pasts)[stream].serves(at.theta, log_level)) past = (*pasts)[stream];
         past.theta = at.theta;
         past.log_level = log_level;
-        const std::uint32_t first = past.groups == 0 ? first_[stream] : next_[past.last];
-        double found = replay(first, past.groups, full, past.wealth, past.last);
-        past.groups = full;
+        const auto replay_to = [&](std::int64_t stop) {
+            const std::uint32_t first = past.groups == 0 ? first_[stream] : next_[past.last];
+            past.log = replay(first, past.groups, stop, past.wealth, past.last);
+            past.groups = stop;
+        };
+        // Growth is told from the second half of the steps, or from what was added to the last replay.
+        if (past.groups == 0) replay_to(full / 2);
+        if (4 * past.groups <= 3 * full) {
+            past.earlier = past.groups * steps_per_group;
+            past.earlier_log = past.log;
+        }
+        if (past.log < infinite) replay_to(full);
+        double found = past.log;
         if (found < infinite && groups > full) {
             // The last group is not full yet: it is replayed again next time.
             Wealth wealth = past.wealth;
@@ -567,7 +653,7 @@ double Ledger::log_wealth(std::int64_t position, const Shifts& at, double log_le
             found = replay(full == 0 ? first_[stream] : next_[past.last], full, groups, wealth, last);
         }
         if (pasts != nullptr) (*pasts)[stream] = found < infinite ? past : Past{};
-        least = std::min(least, found);
+        if (found < least.log) least = {found, past.earlier, past.earlier_log};
     }
     return least;
 }
@@ -620,14 +706,16 @@ std::int64_t Ledger::judge(Team& team, const std::int64_t* positions, std::int64
         for (std::int64_t p = begin; p < end; ++p) {
             const std::int64_t position = accused[static_cast<std::size_t>(p)];
             if (p + 1 < end) fetch_bets(accused[static_cast<std::size_t>(p + 1)], theta, log_level);
-            const double found = log_wealth(position, at, log_level, &pasts_);
+            const Grown found = log_wealth(position, at, log_level, &pasts_);
             const auto arm = static_cast<std::size_t>(position);
-            if (found == infinite) {
+            if (found.log == infinite) {
                 status[arm] = verdict;
                 ++mine;
             } else {
                 judged_[arm] = steps[arm];
-                wealth_[arm] = found;
+                wealth_[arm] = found.log;
+                earlier_[arm] = found.earlier;
+                earlier_wealth_[arm] = found.earlier_log;
             }
         }
         judged += mine;
@@ -661,7 +749,7 @@ double Ledger::ceiling(Team& team, const std::int64_t* positions, std::int64_t c
         team.run(count, 2 * static_cast<std::int64_t>(steps_.size()),
                  [&](std::int64_t begin, std::int64_t end) noexcept {
                      for (std::int64_t p = begin; p < end && all; ++p) {
-                         if (log_wealth(positions[p], at, log_level, nullptr) < infinite) all = false;
+                         if (log_wealth(positions[p], at, log_level, nullptr).log < infinite) all = false;
                      }
                  });
         (all ? high_end : low) = middle;

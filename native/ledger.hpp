@@ -61,7 +61,7 @@ struct Survey {
 
 // How some arms would get on.
 struct Outlook {
-    double needed = 0.0;  // steps until the bets against them win, at most what is unread
+    double needed = 0.0;  // steps until the bets against them win, on average, at most what is unread
     double unread = 0.0;  // steps
 };
 
@@ -93,6 +93,9 @@ class Ledger {
     // threshold as it seems: to be spread by its error is part of what it is.
     std::vector<double> forecast(const std::int64_t* positions, std::int64_t count, std::int64_t length,
                                  double theta, double log_level) const;
+    // The k-th largest of the exact scores and of the estimates, drawn towards their mean as far as errors
+    // make them differ.
+    double likely_threshold(std::int64_t k) const;
 
     // Gives the status to those of the given arms whose bets win at theta; returns how many. With a
     // survey, for a round: its candidates are spared, and so are arms that cannot have won yet.
@@ -133,12 +136,30 @@ class Ledger {
         std::int64_t groups = 0;
         std::uint32_t last = 0;  // of the groups
         Wealth wealth;
+        double log = 0.0;  // of the wealth, to the base 2
+        std::int64_t earlier = 0;
+        double earlier_log = 0.0;
 
         bool serves(double other_theta, double level) const {
             return theta == other_theta && log_level <= level;
         }
     };
 
+    // The logarithm of a wealth, to the base 2, and what it was after fewer steps.
+    struct Grown {
+        double log;
+        std::int64_t earlier;
+        double earlier_log;
+    };
+
+    // The mean of an arm below what a threshold requires, and what bets can make of that.
+    struct Gap {
+        double distance, variance, error;
+        double largest_stake;
+
+        double growth() const;
+        double closeness() const;
+    };
 
     template <class Fill, class Fetch>
     Met bet(Team& team, const std::int64_t* positions, std::int64_t count, const Portion& portion,
@@ -148,11 +169,12 @@ class Ledger {
     void load(Tile& tile, const std::int64_t* positions, std::int64_t count, std::int64_t steps) const;
     void store(const Tile& tile, const std::int64_t* positions, std::int64_t count, Met& met);
     Shifts shifts(double theta) const;
-    double log_wealth(std::int64_t position, const Shifts& at, double log_level,
-                      std::vector<Past>* pasts) const;
+    Grown log_wealth(std::int64_t position, const Shifts& at, double log_level,
+                     std::vector<Past>* pasts) const;
     void fetch_bets(std::int64_t position, double theta, double log_level) const;
-    double needed(std::size_t arm, double square_of_z, double least_growth, std::int64_t length,
-                  double log_level) const;
+    Gap gap(std::size_t arm, double theta) const;
+    double won_by(std::size_t arm, double log_level) const;
+    double needed(std::size_t arm, double theta, double log_level, std::int64_t length, bool doubt) const;
     bool worth_judging(std::size_t arm, double wanted) const;
     double certain_limit(std::int64_t position) const;
     // The largest that the score of an arm can be, in absolute value, as a sum of rewards.
@@ -170,8 +192,10 @@ class Ledger {
     std::vector<double> unit_of_scale_;
     std::vector<double> scale_, inverse_scale_, limit_;
     std::vector<double> sum_, sum_squares_, seen_;
-    std::vector<std::int64_t> judged_;  // steps of each arm when it was judged last
-    std::vector<double> wealth_;        // the logarithm of its wealth then, to the base 2
+    std::vector<std::int64_t> judged_;    // steps of each arm when it was judged last
+    std::vector<double> wealth_;          // the logarithm of its wealth then, to the base 2
+    std::vector<std::int64_t> earlier_;   // fewer steps than those
+    std::vector<double> earlier_wealth_;  // the logarithm after them
     std::vector<Step> steps_;
     std::vector<double> left_;  // before each step, and after the last
     std::vector<double> rest_;  // the same of the centres

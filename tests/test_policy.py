@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
+import sureshot
+from sureshot import _native
 from sureshot.search import policy
 from sureshot.search.costs import PULLS, Costs
+
+if TYPE_CHECKING:
+    from sureshot._types import Array, Floats
 
 ROWS = Costs(
     visit=200.0,
@@ -54,3 +62,192 @@ def test_rounds_end_where_a_group_of_bets_does_unless_pulls_cost() -> None:
         assert policy.next_front(policy.DEFAULT, ROWS, front, 10_000, 50) % policy.GROUP == 0
     assert policy.next_front(policy.DEFAULT, PULLS, 100, 10_000, 50) == 120
     assert policy.next_front(policy.DEFAULT, ROWS, 999, 1001, 50) == 1001
+
+
+@pytest.mark.parametrize("size", [0.0, 5e-324, 1.0, 1e160, 1e308])
+def test_evaluation_is_weighed_for_scores_of_any_size(size: float) -> None:
+    """Squares of large errors, differences of large scores and errors of nothing included."""
+    candidates, errors = np.array([size, -size]), np.array([size, 0.0])
+    for evaluation, pays in ((0.0, True), (1e300, False)):
+        assert pays is policy.evaluation_pays(
+            policy.DEFAULT, candidates, errors, size, size, evaluation, next_round=1.0
+        )
+
+
+def test_constant_candidates_above_a_constant_runner_up_are_evaluated() -> None:
+    nothing = np.zeros(2)
+    for score, pays in ((1.0, True), (0.0, False), (-1.0, False)):
+        found = policy.evaluation_pays(
+            policy.DEFAULT, np.full(2, score), nothing, 0.0, 0.0, evaluation=1e9, next_round=1.0
+        )
+        assert found is pays
+
+
+def test_predictions_are_doubtful_until_enough_was_read() -> None:
+    rules, blocks = policy.DEFAULT, 1e6
+    enough = math.ceil(rules.doubtful_until * ROWS.rest * blocks / ROWS.step)
+    many = rules.doubtful_steps
+    assert policy.doubtful(rules, ROWS, many, enough - 1, blocks)
+    assert policy.doubtful(rules, ROWS, many - 1, enough, blocks)
+    assert not policy.doubtful(rules, ROWS, many, enough, blocks)
+
+
+def test_giving_up_on_a_doubtful_prediction_must_be_cheaper_by_a_margin() -> None:
+    """All arms read whole cost 2,000, as much as 286 steps."""
+    for needed, margin, pays in ((290.0, 1.0, True), (290.0, 1.5, False), (430.0, 1.5, True)):
+        found = policy.finishing_pays(ROWS, needed, 900.0, 1000.0, 1000.0, 0, margin)
+        assert found is pays
+    # Nothing is left to be doubted where all that is unread would be read.
+    assert policy.finishing_pays(ROWS, 50.0, 50.0, 1000.0, 1000.0, 0, 1.5)
+
+
+def ledger_of(sums: Floats) -> _native.Ledger:
+    """Return a ledger of the arms in which blocks of weight 1, limited by 1, have these sums."""
+    steps, n_arms = sums.shape
+    blocks = 10 * steps
+    ledger = _native.Ledger(
+        np.ones(n_arms),
+        np.ones(n_arms),
+        None,
+        centres=0.0,
+        magnitude=0.0,
+        rounding=1e-11,
+        weights=float(blocks),
+        floor=0.0,
+        estimated=False,
+        two_sided=True,
+        both_signs=False,
+    )
+    order = _native.Order(np.ones(blocks), 0)
+    order.draw(steps)
+    ledger.record(order, np.zeros(blocks), 0, steps, 0.0, stakes=True)
+    ledger.add(_native.Team(1), sums, np.arange(n_arms), 0, steps)
+    return ledger
+
+
+LENGTH, LEVEL = 1000, math.log(20)
+
+
+def test_constant_arms_need_what_the_limits_let_the_bets_win() -> None:
+    """A stake is at most 0.99 over the room above what is required, here 1."""
+    ledger = ledger_of(np.full((100, 1), -0.25))
+    (needed,) = ledger.forecast(np.array([0]), LENGTH, 0.0, LEVEL)
+    required = 0.25 * 100 / 900  # to make up for what was read
+    growth = 0.99 * (0.25 + required) / (1 - required)
+    assert needed == pytest.approx(max(LEVEL / growth - 100, 0), abs=1.0)
+    total, unread = ledger.outlook(LENGTH, 0.0, LEVEL)
+    assert total == pytest.approx(needed, abs=1.0)
+    assert unread == 900.0
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, -0.5])
+def test_constant_arms_at_the_threshold_or_above_are_no_hope(value: float) -> None:
+    ledger = ledger_of(np.full((100, 3), value))
+    for above in (0.0, 100.0):
+        needed, unread = ledger.outlook(LENGTH, LENGTH * value - above, LEVEL)
+        assert needed == unread == 2700.0
+
+
+@pytest.mark.parametrize("theta", [-1e308, -1.0, 0.0, 1.0, 1e308])
+def test_predictions_are_numbers_whatever_was_read(theta: float) -> None:
+    rng = np.random.default_rng(0)
+    kinds = [np.zeros(100), np.ones(100), np.full(100, 5e-324), rng.uniform(-1, 1, 100)]
+    ledger = ledger_of(np.stack(kinds, axis=1))
+    needed = ledger.forecast(np.arange(4), LENGTH, theta, LEVEL)
+    assert ((needed >= 0) & (needed <= 900)).all()
+    total, unread = ledger.outlook(LENGTH, theta, LEVEL)
+    assert 0 <= total <= unread
+
+
+def test_many_arms_are_predicted_to_need_what_they_do() -> None:
+    """All of them together, within a factor of 3, from fewer steps than most of them need."""
+    rng = np.random.default_rng(1)
+    steps, length, gaps = 100, 100_000, np.linspace(1e-4, 0.5, 2000)
+    sums = np.where(rng.random((steps, len(gaps))) < 0.5 - gaps / 2, 1.0, -1.0)
+    # With a variance of 1 - gap**2 the log wealth grows by gap**2 / 2 a step.
+    true = np.clip(2 * LEVEL / gaps**2 - steps, 0, length - steps).sum()
+    needed, _ = ledger_of(sums).outlook(length, 0.0, LEVEL)
+    assert true / 3 < needed < 3 * true
+
+
+def test_the_likely_threshold_is_drawn_towards_the_mean_as_far_as_estimates_are_noise() -> None:
+    rng = np.random.default_rng(2)
+    noise = ledger_of(rng.choice([-1.0, 1.0], (100, 500)))
+    assert np.sort(noise.estimates)[-10] > 150
+    assert abs(noise.likely_threshold(10)) < 60
+    apart = ledger_of(np.clip(rng.normal(np.linspace(-0.5, 0.5, 500), 0.1, (100, 500)), -1, 1))
+    expected = np.sort(apart.estimates)[-10]
+    assert apart.likely_threshold(10) == pytest.approx(expected, rel=0.05)
+    assert ledger_of(np.zeros((100, 20))).likely_threshold(5) == 0.0
+
+
+def curves(rng: np.random.Generator, count: int, width: int) -> Floats:
+    """Return random curves, straight between points that are 20 coordinates apart."""
+    length = 20
+    knots = rng.standard_normal((count, width // length + 2))
+    at = np.arange(width) / length
+    before = at.astype(np.int64)
+    part = at - before
+    return np.asarray(knots[:, before] * (1 - part) + knots[:, before + 1] * part)
+
+
+def spectra(seed: int, n_arms: int, queries: int) -> tuple[Array, Floats]:
+    """Return loud and soft spectra stored by column, and queries less their mean."""
+    rng = np.random.default_rng(seed)
+    width = 50_000
+    rows = rng.standard_normal((n_arms + queries, 3)) @ (20 / 3**0.5 * curves(rng, 3, width))
+    rows += 40 + 15 * curves(rng, 1, width) + 6 * rng.standard_normal((len(rows), 1))
+    rows += 3 * rng.standard_normal(rows.shape)
+    rows = np.clip(rows, 0, 120)
+    wanted = rows[n_arms:] - rows[n_arms:].mean(axis=1, keepdims=True)
+    return np.asfortranarray(rows[:n_arms], dtype=np.float32), wanted
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 120.0), None], ids=["limits", "none"])
+def test_a_search_by_column_does_not_give_up_on_spectra(
+    bounds: tuple[float, float] | None,
+) -> None:
+    """The wealth of the first steps, bet on with wild guesses, is no measure of what is needed."""
+    shares = []
+    for seed in range(3):
+        data, queries = spectra(seed, n_arms=300, queries=3)
+        found = [sureshot.top_k(data, query, 3, bounds=bounds, rng=seed) for query in queries]
+        shares += [one.work.share for one in found]
+    assert np.median(shares) < 0.1
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_without_a_gap_are_given_up_in_time(order: str) -> None:
+    rng = np.random.default_rng(3)
+    data = rng.standard_normal((300, 40_000), dtype=np.float32)
+    stored = np.asarray(data, order=order)  # type: ignore[call-overload]
+    found = sureshot.top_k(stored, rng.standard_normal(40_000), 10, bounds=(-6.0, 6.0), rng=0)
+    assert found.certificate.exact
+    assert found.work.share < 1.06
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("constant", [0.0, 0.1])
+def test_constant_rows_are_not_read_whole(order: str, constant: float) -> None:
+    data = np.full((300, 40_000), constant, dtype=np.float32, order=order)  # type: ignore[call-overload]
+    data[7] = constant + 0.02
+    found = sureshot.top_k(data, np.ones(40_000), 1, bounds=(0.0, 1.0), rng=0)
+    assert found.indices.tolist() == [7]
+    assert found.work.share < 0.2
+
+
+def test_rows_that_are_constant_and_all_different_are_told_apart() -> None:
+    data = np.repeat(np.linspace(0, 0.9, 300, dtype=np.float32)[:, None], 40_000, axis=1)
+    found = sureshot.top_k(data, np.ones(40_000), 10, bounds=(0.0, 1.0), rng=0)
+    assert found.indices.tolist() == list(range(299, 289, -1))
+    assert found.work.share < 0.2
+
+
+@pytest.mark.parametrize("bounds", [None, "scan"])
+def test_scores_near_the_end_of_double_do_not_stop_a_search(bounds: str | None) -> None:
+    rng = np.random.default_rng(4)
+    data = rng.standard_normal((100, 5)) @ rng.standard_normal((5, 2000)) * 1e150
+    query = rng.standard_normal(2000) * 1e150
+    found = sureshot.top_k(data, query, 3, bounds=bounds, rng=0)
+    expected = sureshot.top_k(data, query, 3, method="exact")
+    assert found.indices.tolist() == expected.indices.tolist()

@@ -36,6 +36,10 @@ class Policy:
     caution: float = 0.5  # standard errors taken off an estimate before it makes a guess
     patience: float = 3.0  # how much likelier than not an evaluation must be needed
     hopeless_after: float = 0.07  # spent, of what reading everything costs, before giving up
+    doubtful_until: float = 0.2  # spent, likewise, before a prediction is taken at its word
+    doubtful_steps: int = 64  # and so many steps, too
+    margin: float = 1.5  # by which to give up must be cheaper until then
+    look_closer: float = 0.5  # of a price: when a prediction is worth a replay of all bets
     fewest_steps: int = 32  # before the outlook is worth anything
     few_arms: int = 512  # left, for the slow ones among them to be looked for
 
@@ -128,13 +132,30 @@ def may_be_hopeless(
     )
 
 
+def doubtful(policy: Policy, costs: Costs, front: int, steps: int, blocks: float) -> bool:
+    """Return whether so little was read, `steps` of all `blocks`, that predictions may be far off.
+
+    They are made from few steps, and from a threshold that will rise. To go on by mistake costs a
+    part of what reading everything costs, to give up by mistake most of it.
+    """
+    spent = costs.step * steps
+    return front < policy.doubtful_steps or spent < policy.doubtful_until * costs.rest * blocks
+
+
 def finishing_pays(
-    costs: Costs, needed: float, unread: float, blocks: float, all_blocks: float, ledger_bytes: int
+    costs: Costs,
+    needed: float,
+    unread: float,
+    blocks: float,
+    all_blocks: float,
+    ledger_bytes: int,
+    margin: float = 1.0,
 ) -> bool:
     """Return whether to read all undecided arms to the end instead of sampling on.
 
     `needed` is how many steps they are predicted to need together, `unread` how many they have not
-    read, `blocks` how many they have, `all_blocks` how many all arms have.
+    read, `blocks` how many they have, `all_blocks` how many all arms have; `margin` says how many
+    times cheaper it must be.
     """
     # Memory is only thought of when half of it is taken: the first predictions are rough.
     too_much = 2 * ledger_bytes > costs.ledger_bytes
@@ -142,7 +163,7 @@ def finishing_pays(
     # What was sampled of a row is read again if it is read whole: to sample everything costs no more
     # only where nothing but the pulls costs.
     return (
-        costs.step * needed > min(costs.row * blocks, costs.rest * all_blocks)
+        costs.step * needed > margin * min(costs.row * blocks, costs.rest * all_blocks)
         or needed >= unread
         or too_much
     )

@@ -315,15 +315,24 @@ class Race:
                 self.evaluate(candidates)
         if self.threshold == -math.inf:
             return nothing
-        if not self._finishing_pays():
+        # Before a replay at this threshold the wealth is out of date, and beaten arms are counted.
+        if not self._finishing_pays(self.rules.look_closer):
             return nothing
-        # Suspended arms may have been beaten since, which only a replay tells.
-        self._drop(self.ledger.arms_with(SUSPENDED))
+        self._drop(self.undecided())
         left = self.undecided()
         return left if len(left) and self._finishing_pays() and self._affords(left) else nothing
 
-    def _finishing_pays(self) -> bool:
-        theta = self.threshold + self.problem.epsilon
+    def _finishing_pays(self, margin: float = 1.0) -> bool:
+        everything = float(self.order.length) * len(self.problem.arms)
+        steps = int(self.ledger.steps.sum())
+        if not policy.doubtful(self.rules, self.costs, self.front, steps, everything):
+            return self._finishing_pays_at(self.threshold, margin)
+        # The first arms that were evaluated are seldom the best ones: the threshold will rise.
+        likely = max(self.threshold, self.ledger.likely_threshold(self.problem.k))
+        return self._finishing_pays_at(likely, margin * self.rules.margin)
+
+    def _finishing_pays_at(self, threshold: float, margin: float) -> bool:
+        theta = threshold + self.problem.epsilon
         needed, unread = self.ledger.outlook(self.order.length, theta, self.log_level)
         length = float(self.order.length)
         return policy.finishing_pays(
@@ -333,6 +342,7 @@ class Race:
             length * len(self.undecided()),
             length * len(self.problem.arms),
             self.ledger.bytes,
+            margin,
         )
 
     def forget_bets(self) -> None:
