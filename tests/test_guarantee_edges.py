@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from sureshot._types import Array, Floats
 
-ARMS, WIDTH, K, BLOCK = 120, 2048, 4, 16
-TRIALS, DELTA = 25, 0.05
+ARMS, WIDTH, K, BLOCK = 100, 1024, 4, 8
+TRIALS, DELTA = 20, 0.05
 
 
 def positive(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
@@ -136,8 +136,8 @@ def excused(found: sureshot.TopK, data: Floats, query: Floats) -> bool:
     """Return whether some normalised block sum exceeds the limit that the certificate names."""
     if found.certificate.unconditional:
         return False
-    limit = float(found.certificate.assumption.split("exceeds ")[1].split()[0])
-    assert limit > 0  # which any reward at all exceeds: no excuse
+    limit = found.certificate.limit
+    assert limit  # any reward at all exceeds 0: no excuse
     with np.errstate(divide="ignore", invalid="ignore"):
         sums = np.add.reduceat(data * query, np.arange(0, WIDTH, BLOCK), axis=1)
         y = sums / np.add.reduceat(np.abs(query), np.arange(0, WIDTH, BLOCK))
@@ -176,22 +176,30 @@ def wrong_answers(
     return wrong
 
 
+# Rows without a direction have no cosine, denormal numbers too few digits, and float64 no distances that are
+# larger than it: that these are refused is tested elsewhere.
+UNDEFINED = {
+    ("nothing", "cosine"),
+    ("one row only", "cosine"),
+    ("denormal", "cosine"),
+    ("squares overflow", "sqeuclidean"),
+}
+CASES = [
+    (name, metric)
+    for name in POPULATIONS
+    for metric in ("ip", "abs-ip", "sqeuclidean", "l1", "cosine")
+    if (name, metric) not in UNDEFINED
+]
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("metric", ["ip", "abs-ip", "sqeuclidean", "l1", "cosine"])
 @pytest.mark.parametrize("kind", list(BOUNDS))
-@pytest.mark.parametrize("name", list(POPULATIONS))
+@pytest.mark.parametrize(("name", "metric"), CASES)
 def test_the_promise_at_the_edges(
     name: str, kind: str, metric: str, order: Literal["C", "F"]
 ) -> None:
-    if name == "squares overflow" and metric == "sqeuclidean":
-        pytest.skip("float64 has no such distances: that they are refused is tested elsewhere")
     rng = np.random.default_rng([1, len(name), len(kind)])
     data = POPULATIONS[name](rng)
-    if metric == "cosine":
-        # Rows without a direction have no cosine.
-        data = data[np.abs(data).max(axis=1) > 0]
-        if len(data) <= K or not 1e-140 < np.abs(data).max() < 1e140:
-            pytest.skip("too few rows have a cosine that float64 can hold")
     query = positive(rng, (WIDTH,)) if "stretch" in name or "first in" in name else low_rank(rng)[0]
     assert_at_most(
         wrong_answers(data, query, metric, BOUNDS[kind](data), order), TRIALS, DELTA
@@ -207,3 +215,14 @@ def test_the_promise_at_the_edges_with_a_loss_allowed(name: str, kind: str) -> N
     assert_at_most(
         wrong_answers(data, query, "ip", BOUNDS[kind](data), "C", epsilon), TRIALS, DELTA
     )
+
+
+def test_a_budget_that_ends_before_anything_is_met_promises_nothing() -> None:
+    data = np.zeros((ARMS, WIDTH))
+    data[:, 1000] = 1 + np.arange(ARMS)
+    found = sureshot.top_k(data, np.ones(WIDTH), K, budget=0.02, block=BLOCK, rng=0)
+    assert found.certificate.epsilon == np.inf
+    assert found.certificate.delta == 1
+    assert not found.certificate.unconditional
+    assert "nothing but zeros" in str(found.certificate)
+    assert found.to_dict()["certificate"]["epsilon"] is None

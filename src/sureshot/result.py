@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ class Certificate:
         With probability at least ``1 - delta`` the k-th best returned arm is within this much of
         the true k-th best, in the units of the returned scores. With `every_position` the j-th
         best is within it of the true j-th best, for all j up to k at once; where epsilon is 0, the
-        answer is the true top k, up to ties.
+        answer is the true top k, up to ties. Infinite if nothing is promised.
     delta
         How often that may fail, over the random order of one query. 0 when `exact`, 1 if nothing is
         promised.
@@ -41,6 +42,9 @@ class Certificate:
     every_position
         True if the promise holds for every position, as it is proved for betting elimination and
         exact answers, and not for the k-th alone, as for the other methods.
+    early
+        True if a budget ended the search: epsilon is then what is proved of all arms, as a rule far
+        more than what is lost.
     limit
         Where no bounds were given: the normalised block sum that no unread one may exceed for the
         guarantee to hold, an estimate. None where it rests on no such limit. Of several queries
@@ -54,6 +58,7 @@ class Certificate:
     unconditional: bool
     assumption: str
     every_position: bool = False
+    early: bool = False
     limit: float | None = None
 
     def __str__(self) -> str:
@@ -63,6 +68,8 @@ class Certificate:
             promise = "This is a guess"
         else:
             promise = f"With probability at least {1 - self.delta:.6g} {self._answer()}"
+            if self.early:
+                promise += " (this is proved of all arms; the loss is as a rule far smaller)"
         returned = "" if self.scores == "exact" else " The returned scores are estimates."
         return f"{promise}; {self.assumption}.{returned}"
 
@@ -74,8 +81,10 @@ class Certificate:
         return f"the last of these is {loss} the true k-th best"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary ready for JSON."""
-        return dataclasses.asdict(self)
+        """Return the fields as a dictionary ready for JSON, which has no infinity: None in its place."""
+        told = dataclasses.asdict(self)
+        told["epsilon"] = self.epsilon if math.isfinite(self.epsilon) else None
+        return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +288,7 @@ def stack(results: Sequence[TopK]) -> TopK:
         unconditional=all(one.unconditional for one in certificates),
         assumption=_assumption_of_each(certificates),
         every_position=all(one.every_position for one in certificates),
+        early=any(one.early for one in certificates),
         limit=min((one.limit for one in certificates if one.limit is not None), default=None),
     )
     work = Work(

@@ -200,6 +200,7 @@ class Chase:
             unconditional=problem.unconditional,
             assumption=problem.assumption,
             every_position=True,
+            early=reached > problem.epsilon,
         )
         if readings.known().all():
             certificate = exact.certificate(problem)

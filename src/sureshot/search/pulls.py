@@ -196,6 +196,7 @@ class Pulls:
                 f"{'with' if self.replacement else 'without'} replacement"
             ),
             every_position=problem.k == 1 and not refusal,
+            early=reached is not None and epsilon > problem.epsilon,
         )
         return Answer(positions, self.scores[positions], certificate)
 

@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 # The undecided ones first; the native code uses the same numbers.
 ACTIVE, SUSPENDED, DROPPED, KNOWN = range(4)
 
+# A budget may end before any reward but 0 was met: then nothing is known that a promise could rest on.
+NOTHING_MET = Certificate(
+    epsilon=math.inf,
+    delta=1.0,
+    exact=False,
+    scores="exact",
+    unconditional=False,
+    assumption="no bounds were given, and nothing but zeros was read before the budget ended",
+)
+
 # Under a budget the smallest stake is the best one for a search of as many steps as it affords if
 # no arm is dropped; with a time limit, of this many.
 STEPS_WITHIN_TIME = 100
@@ -382,7 +392,8 @@ class Race:
         """Return the k best known arms and what is guaranteed of them."""
         problem, ledger = self.problem, self.ledger
         reached = problem.epsilon
-        if not self.over():
+        early = not self.over()
+        if early:
             reached = max(reached, self._stop_early())
         known = np.flatnonzero(ledger.status == KNOWN)
         best = known[largest(ledger.scores[known], problem.k)]
@@ -395,10 +406,13 @@ class Race:
             unconditional=problem.unconditional and limit is None,
             assumption=problem.assumption if limit is None else unless_beyond(limit),
             every_position=True,
+            early=early,
             limit=limit,
         )
         if len(known) == len(problem.arms):
             certificate = exact.certificate(problem)
+        elif limit == 0:
+            certificate = NOTHING_MET
         return Answer(best, ledger.scores[best], certificate)
 
     def _stop_early(self) -> float:
