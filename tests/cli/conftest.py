@@ -61,7 +61,7 @@ def invoke(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
 
 
 def run(
-    arguments: Sequence[str], folder: Path, program: Sequence[str] = ("-m", "sureshot.cli")
+    arguments: Sequence[str], folder: Path, program: Sequence[str] = ("-m", "sureshot")
 ) -> subprocess.CompletedProcess[str]:
     """Run a command as a user does."""
     command = [sys.executable, *program, *arguments]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,6 +27,14 @@ DEFAULTS = _defaults(sureshot.top_k)
 BEST_DEFAULTS = _defaults(sureshot.best_arms)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+plot_option = click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="FILE",
+    help="Draw the race into this file, .png, .svg or .pdf: how many arms were still read, and how "
+    "many undecided, as numbers were read. Needs matplotlib.",
+)
 
 
 def _option(
