@@ -10,10 +10,12 @@ import pytest
 
 import sureshot
 from sureshot.search import batch
+from tests.conftest import CERTAIN
 
 if TYPE_CHECKING:
     from sureshot import RoundInfo
     from sureshot._types import Array
+    from tests.racing import Course
 
 BOUNDS: tuple[Any, ...] = ("scan", None)
 
@@ -54,11 +56,13 @@ def test_a_batch_answers_as_its_queries_do_alone(
     assert method == "exact" or 2 <= hopeless < 7
 
 
-def test_more_queries_than_are_searched_at_once() -> None:
+def test_more_queries_than_are_searched_at_once(races: list[Course]) -> None:
     rng = np.random.default_rng(2)
     data = rng.standard_normal((50, 300))
     queries = rng.standard_normal((2 * batch.AT_ONCE + 3, 300))
-    found = sureshot.top_k(data, queries, 3)
+    before = len(races)
+    found = sureshot.top_k(data, queries, 3, bounds=sureshot.scan(data), delta=CERTAIN, rng=0)
+    assert len(races) == before + len(queries)
     expected = np.argsort(-(queries @ data.T), axis=1)[:, :3]
     np.testing.assert_array_equal(found.indices, expected)
 
