@@ -87,10 +87,10 @@ def assert_as_printed(found: str, printed: str) -> None:
     time = rf"{number} s\b"
     there, here = (re.sub(time, "# s", text) for text in (printed, found))
     assert re.sub(number, "#", here).split() == re.sub(number, "#", there).split()
-    values = [
+    mine, theirs = (
         [float(one.replace(",", "")) for one in re.findall(number, text)] for text in (here, there)
-    ]
-    np.testing.assert_allclose(*values, rtol=0.02)
+    )
+    np.testing.assert_allclose(mine, theirs, rtol=0.02)
 
 
 EVERY_COMMAND = [(one, command) for one in DOCUMENTS for command in documents.commands(one)]
@@ -129,7 +129,7 @@ def check_make(arguments: list[str], _: Path) -> None:
     for target in targets:
         assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE)
     for setting in set(arguments) - set(targets):
-        name, _, value = setting.partition("=")
+        name, value = setting.split("=", 1)
         recipe = re.search(rf"^\t\$\(BIN\)/(.*) \$\({name}\)", makefile, re.MULTILINE)
         assert recipe, f"no recipe uses {name}"
         check_options(shlex.split(recipe[1].replace("python", sys.executable)), shlex.split(value))

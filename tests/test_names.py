@@ -91,7 +91,8 @@ def _anchor(heading: str) -> str:
 
 
 def _is_module_or_in_one(name: str) -> bool:
-    module, parts = name, []
+    module = name
+    parts: list[str] = []
     while module:
         try:
             found = importlib.import_module(module)

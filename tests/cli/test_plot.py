@@ -41,7 +41,7 @@ def test_a_picture_of_every_kind(
 ) -> None:
     out = tmp_path / f"the race{ending}"
     shown = invoke(*command, "--plot", str(out))
-    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert shown.exit_code == 0, shown.output
     assert "rank" in shown.stdout  # the answer is told as well
     assert out.read_bytes().startswith(beginning)
 
@@ -128,5 +128,5 @@ def test_the_answer_is_told_even_if_the_disk_is_full(
 def test_as_a_program_without_a_display(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "race.png"
     found = run([*SEARCH, "--plot", str(out)], folder)
-    assert (found.returncode, found.stderr) == (0, "")
+    assert found.returncode == 0, found.stderr  # where matplotlib may tell of its caches
     assert out.exists()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sureshot.experiments import compare, document, fig1, fig4, reproduce, rows, synthetic, table1
 from tests.experiments import pictures
+from tests.experiments.conftest import make_tiny
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from sureshot.experiments.rows import Row
 
@@ -76,12 +78,22 @@ def test_an_interrupted_run_resumes_without_repeating_a_row(
     assert list(reproduce.measure(ALL, "small", None, tmp_path)) == []
 
 
-@pytest.fixture
-def finished(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the rows of everything that needs no files."""
-    for _ in reproduce.measure(ALL, "small", None, tmp_path):
-        pass
-    return tmp_path
+    folder = tmp_path_factory.mktemp("measured")
+    with pytest.MonkeyPatch.context() as patch:
+        make_tiny(patch)
+        patch.setattr(compare, "REST", 0.0)
+        for _ in reproduce.measure(ALL, "small", None, folder):
+            pass
+    return folder
+
+
+@pytest.fixture
+def finished(measured: Path, tmp_path: Path) -> Path:
+    """A copy of it, to write to."""
+    return Path(shutil.copytree(measured, tmp_path, dirs_exist_ok=True))
 
 
 def figures_in(folder: Path) -> dict[str, pictures.Picture]:
