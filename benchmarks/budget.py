@@ -1,6 +1,6 @@
 """What a budget proves and what it loses, on uniform rows: the figures of section 8 of ``docs/theory.md``.
 
-    python -m benchmarks.budget
+python -m benchmarks.budget
 """
 
 from __future__ import annotations

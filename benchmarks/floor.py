@@ -5,7 +5,8 @@ been read are all at their upper limit. At least ``m = gap / (w_b (1 - y))`` blo
 that, each a surprise over what the arm seems to be; t of P blocks drawn without replacement miss all
 of them with probability about ``(1 - t / P) ** m``. No method with an unconditional guarantee at
 level delta / k can drop the arm while that is above the level, so it reads at least
-``1 - (delta / k) ** (1 / m)`` of the arm's blocks. Run as ``python -m benchmarks.floor WORKLOAD``.
+``1 - (delta / k) ** (1 / m)`` of the arm's blocks. Run as ``python -m benchmarks.floor WORKLOAD``; with
+``--small`` at the small size of `benchmarks.share`.
 """
 
 from __future__ import annotations
@@ -42,10 +43,14 @@ def main() -> None:
     """Print one JSON row per block size."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("workload", choices=list(workloads.WORKLOADS))
-    parser.add_argument("--queries", type=int, default=20)
+    parser.add_argument("--small", action="store_true", help="n = 1,000, N = 20,000, 5 queries")
+    parser.add_argument("--queries", type=int, help="20, or 5 with --small")
     parser.add_argument("--path", help="data file of the workloads that need one")
     options = parser.parse_args()
-    made = workloads.make(options.workload, queries=options.queries, path=options.path)
+    n, width, queries = (1_000, 20_000, 5) if options.small else (None, None, 20)
+    made = workloads.make(
+        options.workload, n=n, N=width, queries=options.queries or queries, path=options.path
+    )
     scores = made.data @ made.queries.astype(made.data.dtype).T
     for block in (1, 16):
         floors = [

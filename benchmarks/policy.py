@@ -1,7 +1,8 @@
 """What each rule of the policy is worth: the share read with the rule changed or left out.
 
-``python -m benchmarks.policy [--out results/policy.jsonl]`` appends JSON rows and prints a table. The
-guarantee does not depend on any of these rules, so every answer must be right all the same.
+``python -m benchmarks.policy`` measures everything, which takes a minute or two, and writes the rows to
+docs/results/policy.jsonl and the tables of docs/policy.md. The guarantee does not depend on any of these
+rules, so every answer must be right all the same.
 """
 
 from __future__ import annotations
@@ -10,24 +11,30 @@ import argparse
 import dataclasses
 import sys
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 import sureshot
 from benchmarks import machine, workloads
-from sureshot.experiments import rows
+from sureshot.experiments import page, rows
 from sureshot.search import betting, policy, run
 
 if TYPE_CHECKING:
-    from benchmarks.workloads import Workload
+    from collections.abc import Sequence
 
+    from benchmarks.workloads import Workload
+    from sureshot.experiments.rows import Row
+
+DOCS = Path(__file__).parents[1] / "docs"
 NEVER = 1e9
+AS_IT_IS = "as it is"
 
 # What is changed of the default policy, and how it is called in the table.
 VARIANTS: dict[str, dict[str, Any]] = {
-    "as it is": {},
+    AS_IT_IS: {},
     "rounds grow by 1.1": {"growth": 1.1},
     "rounds grow by 1.4": {"growth": 1.4},
     "rounds grow by 2": {"growth": 2.0},
@@ -40,7 +47,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "candidates evaluated only when alone": {"patience": NEVER},
     "never give up": {"hopeless_after": NEVER},
 }
-BOUNDS = ("limits", "scan", "scan without norms", "none")
+CHANGED_WITH = ("limits", "scan")  # the bounds with which the rules are changed
+BOUNDS = ("limits", "none", "scan without norms", "scan")
+SIZES: dict[str, tuple[int | None, int | None]] = {
+    "low-rank": (2_000, 50_000),
+    "digits-gradients": (None, None),
+}
+ORDERS: tuple[Literal["row", "coordinate"], ...] = ("row", "coordinate")
 
 
 def bounds_of(kind: str, made: Workload, scan: sureshot.Bounds) -> Any:
@@ -54,28 +67,61 @@ def bounds_of(kind: str, made: Workload, scan: sureshot.Bounds) -> Any:
 
 
 def main() -> None:
-    """Measure every variant on every workload."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("results/policy.jsonl"))
+    """Measure every variant on every workload, and write what was found."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.policy", description=__doc__)
+    parser.add_argument("--docs", type=Path, default=DOCS, help="folder to write to; docs")
     parser.add_argument("--queries", type=int, default=10)
     options = parser.parse_args()
-    sizes: list[tuple[str, Any, Any]] = [
-        ("low-rank", 2_000, 50_000),
-        ("digits-gradients", None, None),
-    ]
-    print("| workload | order | bounds | variant | median share | mean | exact scores | right |")
-    print("|---|---|---|---|---|---|---|---|")
-    for name, n, width in sizes:
-        for order in ("row", "coordinate"):
-            made = workloads.make(name, n=n, N=width, queries=options.queries, order=order)
-            for row in measure(made, order):
-                rows.append(options.out, row)
-                print(
-                    f"| {name} | {order} | {row['bounds']} | {row['variant']} "
-                    f"| {row['median_share']:.3%} | {row['mean_share']:.3%} "
-                    f"| {row['median_exact_scores']:g} | {row['precision']:.3f} |",
-                    flush=True,
-                )
+    found: list[Row] = []
+    for (name, (n, width)), order in product(SIZES.items(), ORDERS):
+        made = workloads.make(name, n=n, N=width, queries=options.queries, order=order)
+        found += measure(made, order)
+    write(found, options.docs)
+
+
+def write(found: Sequence[Row], docs: Path = DOCS) -> None:
+    """Write the rows, and their tables into the page."""
+    out = docs / "results" / "policy.jsonl"
+    out.parent.mkdir(exist_ok=True)
+    out.write_text("", encoding="utf-8")
+    for row in found:
+        rows.append(out, row)
+    path = docs / "policy.md"
+    text = path.read_text(encoding="utf-8")
+    for name, lines in tables(found).items():
+        text = page.insert(text, name, lines)
+    path.write_text(text, encoding="utf-8")
+
+
+def tables(found: Sequence[Row]) -> dict[str, list[str]]:
+    """Return what the rules and what the bounds are worth, in Markdown."""
+    names = ("workload", "order", "bounds", "variant")
+    shares = {tuple(row[name] for name in names): row["median_share"] for row in found}
+    data = list(product(SIZES, ORDERS))
+    settings = [(*where, bounds) for where, bounds in product(data, CHANGED_WITH)]
+    right = [row["precision"] == 1 for row in found]
+    return {
+        "rules": [
+            *page.table(
+                ["", *(f"{name}, {order}, {bounds}" for name, order, bounds in settings)],
+                (
+                    [variant, *(page.per_cent(shares[*one, variant]) for one in settings)]
+                    for variant in VARIANTS
+                ),
+            ),
+            "",
+            "Every answer was right."
+            if all(right)
+            else f"{right.count(False)} rows have wrong answers.",
+        ],
+        "bounds": page.table(
+            ["", *(f"{name}, {order}" for name, order in data)],
+            (
+                [bounds, *(page.per_cent(shares[*one, bounds, AS_IT_IS]) for one in data)]
+                for bounds in BOUNDS
+            ),
+        ),
+    }
 
 
 def measure(made: Workload, order: str) -> list[dict[str, Any]]:
@@ -86,7 +132,7 @@ def measure(made: Workload, order: str) -> list[dict[str, Any]]:
     for variant, changes in VARIANTS.items():
         rules = dataclasses.replace(policy.DEFAULT, **changes)
         run.METHODS["betting"] = partial(betting.search, rules=rules)
-        kinds = BOUNDS if not changes else ("limits", "scan")
+        kinds = BOUNDS if not changes else CHANGED_WITH
         for kind in kinds:
             bounds = bounds_of(kind, made, scan)
             results = [

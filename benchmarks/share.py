@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.share --small`` ends within a minute or so. Rows of JSON are appended to
 ``--out`` as they are finished; rows that are there already are skipped, so the run can be interrupted
-and started again. ``python -m benchmarks.table`` makes a table of them.
+and started again. ``python -m benchmarks.table`` makes a table of them; ``--small --write`` puts rows and
+table into docs.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import command, machine, workloads
+from benchmarks import command, machine, table, workloads
 from benchmarks.command import tell
 from benchmarks.measure import ELIMINATIONS, Case, measure, prepare
-from sureshot.experiments import rows
+from sureshot.experiments import page, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+DOCS = Path(__file__).parents[1] / "docs"
 K = 10
 DELTA = 0.05
 
@@ -127,15 +129,30 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--queries", type=int, help="20, or 5 with --small")
     parser.add_argument("--out", type=Path, default=Path("results/share.jsonl"))
+    parser.add_argument("--write", action="store_true", help="write table and rows to docs")
     command.add_options(parser, workloads.WORKLOADS)
     settings = parser.parse_args(arguments)
     command.refuse_unknown(parser, "workloads", settings.workloads)
     command.refuse_unknown(parser, "methods", settings.methods)
+    if settings.write and not settings.small:
+        parser.error("--write: docs/share.md has the table of the small size, add --small")
     if settings.queries is None:
         settings.queries = 5 if settings.small else 20
     if settings.queries < 1:
         parser.error(f"--queries: expected at least 1, got {settings.queries}")
     return settings
+
+
+def write(found: list[rows.Row], docs: Path = DOCS) -> None:
+    """Write rows to the results of the documents, and their table into the page."""
+    out = docs / "results" / "share-small.jsonl"
+    out.parent.mkdir(exist_ok=True)
+    out.write_text("", encoding="utf-8")
+    for row in found:
+        rows.append(out, row)
+    path = docs / "share.md"
+    lines = table.lines(found, table.VALUES["share"])
+    path.write_text(page.insert(path.read_text(encoding="utf-8"), "small", lines), encoding="utf-8")
 
 
 def main() -> None:
@@ -144,6 +161,8 @@ def main() -> None:
     environment = machine.environment()
     for name in settings.workloads:
         run_workload(name, settings, environment)
+    if settings.write:
+        write(rows.read(settings.out))
 
 
 if __name__ == "__main__":

@@ -101,6 +101,7 @@ auto view_of(std::vector<Value>& values) {
 NB_MODULE(_native, m) {
     m.doc() = "The native code of sureshot: sums, the order of draws, and the bets.";
     nb::register_exception_translator(raise_interrupt);
+    kernels();  // a wrong name in the environment is told now
 
     nb::enum_<Element>(m, "Element", "What the data consists of.")
         .value("FLOAT16", Element::float16)

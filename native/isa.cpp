@@ -1,6 +1,7 @@
 #include "isa.hpp"
 
 #include <atomic>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace sureshot {
@@ -12,6 +13,9 @@ namespace neon { extern const Kernels kernels; }
 namespace portable { extern const Kernels kernels; }
 
 namespace {
+
+// The environment may name a level, to test another one than the best.
+constexpr const char* variable = "SURESHOT_INSTRUCTION_SET";
 
 struct Level {
     const char* name;
@@ -45,8 +49,24 @@ std::vector<Level> levels() {
     return found;
 }
 
+// The kernels of the level of that name; `what` says in the error who named it.
+const Kernels* named(const std::string& name, const std::string& what) {
+    std::string known;
+    for (const Level& level : levels()) {
+        if (level.name == name) return level.kernels;
+        known += known.empty() ? "" : ", ";
+        known += level.name;
+    }
+    throw std::invalid_argument(what + " must be one of " + known + "; got " + name);
+}
+
+const Kernels* first_choice() {
+    const char* asked = std::getenv(variable);
+    return asked == nullptr || *asked == '\0' ? levels().front().kernels : named(asked, variable);
+}
+
 std::atomic<const Kernels*>& in_use() {
-    static std::atomic<const Kernels*> chosen{levels().front().kernels};
+    static std::atomic<const Kernels*> chosen{first_choice()};
     return chosen;
 }
 
@@ -67,14 +87,6 @@ std::string instruction_set() {
     return {};
 }
 
-void use_instruction_set(const std::string& name) {
-    std::string known;
-    for (const Level& level : levels()) {
-        if (level.name == name) return in_use().store(level.kernels);
-        known += known.empty() ? "" : ", ";
-        known += level.name;
-    }
-    throw std::invalid_argument("instruction set must be one of " + known + "; got " + name);
-}
+void use_instruction_set(const std::string& name) { in_use().store(named(name, "instruction set")); }
 
 }  // namespace sureshot

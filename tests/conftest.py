@@ -13,6 +13,7 @@ from hypothesis import settings
 from sureshot._elements import ELEMENTS, PRECISION
 from sureshot._validate import METRICS
 from sureshot.search.run import BANDITS, METHODS
+from tests.racing import races as races  # noqa: PLC0414 - a fixture for all
 
 if TYPE_CHECKING:
     from collections.abc import Callable

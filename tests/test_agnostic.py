@@ -26,10 +26,12 @@ from tests.conftest import (
     random_data,
     span,
 )
+from tests.racing import raced  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from sureshot import TopK
     from sureshot._types import Array, Floats
+    from tests.racing import Course
 
 SIZES = st.sampled_from([1, 2, 3, 7, 16, 17, 33])
 
@@ -43,6 +45,7 @@ class Question:
     k: int
     seed: int
     where: list[int]
+    block: int | None
 
     def ask(self, method: str, metric: str, data: Array | None = None, **more: Any) -> TopK:
         data = self.data if data is None else data
@@ -53,6 +56,7 @@ class Question:
             "bounds": span(self.data),
             "where": self.where,
             "rng": self.seed,
+            "block": self.block,
         }
         return sureshot.top_k(data, self.query, self.k, **(arguments | more))
 
@@ -73,13 +77,16 @@ def questions(draw: st.DrawFn, element_types: tuple[str, ...] = ELEMENT_TYPES) -
         data = draw(hnp.arrays(np.float64, shape, elements=reals)).astype(dtype)
     else:
         data = draw(hnp.arrays(dtype, shape))
+    query = draw(hnp.arrays(np.float64, size, elements=reals))
+    repeats = draw(st.sampled_from([1, 4]))  # a longer race, without drawing more numbers
     where = draw(st.lists(st.integers(0, n_arms - 1), min_size=1, unique=True))
     return Question(
-        data=data,
-        query=draw(hnp.arrays(np.float64, size, elements=reals)),
+        data=np.tile(data, repeats),
+        query=np.tile(query, repeats),
         k=draw(st.integers(1, len(where))),
         seed=draw(st.integers(0, 2**32)),
         where=where,
+        block=draw(st.sampled_from([None, 1])),  # single coordinates are more steps of a race
     )
 
 
@@ -194,6 +201,12 @@ def test_threads_change_nothing(
         for threads in (1, 2, 3)
     )
     assert all(same_course(alone, other) for other in others)
+
+
+def test_a_method_that_samples_reads_a_part(method: str, races: list[Course]) -> None:
+    found = ask_wide(method, "C", 9, epsilon=3e7)
+    assert (found.work.share < 0.9) == (method != "exact")
+    assert method != "betting" or races[-1].dropped > 100
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from sureshot import TopK
     from sureshot._types import Array, Ints
+    from tests.racing import Course
 
 N_ARMS, WIDTH = 12, 40
 DATA = np.random.default_rng(0).random((N_ARMS, WIDTH), dtype=np.float32)
@@ -282,14 +283,17 @@ def test_data_that_cannot_be_read_is_refused(
 @pytest.mark.parametrize("epsilon", [0.0, BIG])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_value_met_that_is_not_a_number_is_named(
-    method: str, metric: str, epsilon: float, value: float
+    method: str, metric: str, epsilon: float, value: float, races: list[Course]
 ) -> None:
+    before_it = len(races)
     data = DATA.copy()
     data[3] = value
     before = data.tobytes()
     with pytest.raises(sureshot.BoundsError, match=r"row 3 .*(nan|inf).*coordinates? \d+"):
         top_k(data=data, method=method, metric=metric, epsilon=epsilon)
     assert data.tobytes() == before
+    # The norms of all rows are read before a cosine is raced for.
+    assert (len(races) > before_it) == (method == "betting" and metric != "cosine")
 
 
 def answer_or_refusal(**changes: Any) -> TopK | str:
@@ -309,12 +313,13 @@ def test_no_promise_rests_on_bounds_that_a_value_met_breaks(
     found = answer_or_refusal(
         data=data, query=np.ones(1535), method=method, metric=metric, epsilon=BIG
     )
-    # An answer is fine if everything was read, or if its promise rests on something else.
-    if not isinstance(found, str):
-        assert found.certificate.exact or "bounds" not in found.certificate.assumption
-        # Without norms a cosine reads everything.
-        assert method != "bounded-me" or metric == "cosine"
+    # The promise of an exact answer rests on nothing, and without norms a cosine reads everything.
+    if method == "exact" or metric == "cosine":
+        assert isinstance(found, sureshot.TopK)
+        assert found.certificate.exact
+        assert "bounds" not in found.certificate.assumption
     else:
+        assert isinstance(found, str)
         assert re.search(r"row 3 .*coordinates? \d+.*outside .*bounds", found)
     assert data.tobytes() == before
 
@@ -395,6 +400,7 @@ def test_an_error_of_pull_and_of_progress_reaches_the_caller(method: str) -> Non
 
 
 @pytest.mark.parametrize("epsilon", [0.0, BIG])
+@pytest.mark.usefixtures("races")
 def test_a_search_changes_neither_data_nor_query(method: str, metric: str, epsilon: float) -> None:
     data, query, where = DATA.copy(), QUERY.copy(), np.array([5, 2, 9, 0])
     top_k(data=data, query=query, where=where, method=method, metric=metric, epsilon=epsilon)

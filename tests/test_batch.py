@@ -14,12 +14,14 @@ from sureshot import api
 from sureshot.result import share_time
 from sureshot.search import batch
 from sureshot.search.problem import Tally, timed
+from tests.conftest import CERTAIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sureshot import RoundInfo, TopK
     from sureshot._types import Array
+    from tests.racing import Course
 
 BOUNDS: tuple[Any, ...] = ("scan", None)
 
@@ -60,11 +62,13 @@ def test_a_batch_answers_as_its_queries_do_alone(
     assert method == "exact" or 2 <= hopeless < 7
 
 
-def test_more_queries_than_are_searched_at_once() -> None:
+def test_more_queries_than_are_searched_at_once(races: list[Course]) -> None:
     rng = np.random.default_rng(2)
     data = rng.standard_normal((50, 300))
     queries = rng.standard_normal((2 * batch.AT_ONCE + 3, 300))
-    found = sureshot.top_k(data, queries, 3)
+    before = len(races)
+    found = sureshot.top_k(data, queries, 3, bounds=sureshot.scan(data), delta=CERTAIN, rng=0)
+    assert len(races) == before + len(queries)
     expected = np.argsort(-(queries @ data.T), axis=1)[:, :3]
     np.testing.assert_array_equal(found.indices, expected)
 

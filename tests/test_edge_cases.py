@@ -10,6 +10,7 @@ import pytest
 
 import sureshot
 from tests.conftest import CERTAIN, LAYOUTS, assert_top_k, oracle, random_data, span
+from tests.racing import raced  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,21 +31,41 @@ def signed(shape: tuple[int, int], scale: float = 1.0, dtype: str = "float64") -
 
 
 def search(data: Array, query: Any, k: int, metric: str, method: str, **more: Any) -> TopK:
-    arguments: dict[str, Any] = {"delta": CERTAIN, "bounds": span(data), "rng": 7} | more
+    # Single coordinates make a race of a row as short as these.
+    arguments: dict[str, Any] = {"delta": CERTAIN, "bounds": span(data), "rng": 7, "block": 1}
+    arguments |= more
     return sureshot.top_k(data, query, k, metric=metric, method=method, **arguments)
 
 
-def answer_or_refusal(*arguments: Any) -> TopK | str:
+def assert_scores(found: TopK, data: Array, query: Floats, metric: str) -> None:
+    truth, allowance = oracle(data, query, metric)
+    np.testing.assert_allclose(found.scores, truth[found.indices], atol=allowance.max(), rtol=0)
+
+
+def answer_or_refusal(*arguments: Any, **more: Any) -> TopK | str:
     try:
-        return search(*arguments)
+        return search(*arguments, **more)
     except ValueError as error:
         return str(error)
+
+
+every_arm = pytest.mark.no_race("every arm is asked for")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int8", "uint8"])
 @pytest.mark.parametrize(
     ("n_arms", "size", "k"),
-    [(1, 1, 1), (1, 7, 1), (7, 1, 3), (9, 1, 9), (5, 7, 5), (9, 97, 1), (9, 97, 9), (30, 1535, 4)],
+    [
+        pytest.param(1, 1, 1, marks=every_arm),
+        pytest.param(1, 7, 1, marks=every_arm),
+        (7, 1, 3),
+        pytest.param(9, 1, 9, marks=every_arm),
+        pytest.param(5, 7, 5, marks=every_arm),
+        (9, 7, 4),
+        (9, 97, 1),
+        pytest.param(9, 97, 9, marks=every_arm),
+        (30, 1535, 4),
+    ],
 )
 def test_sizes(method: str, metric: str, n_arms: int, size: int, k: int, dtype: str) -> None:
     rng = np.random.default_rng([n_arms, size, k])
@@ -77,8 +98,16 @@ EVERYDAY: dict[str, tuple[Array, Floats]] = {
 }
 
 
-@pytest.mark.parametrize("k", [1, 4])
-@pytest.mark.parametrize("name", EVERYDAY)
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.no_race("all scores are 0, or there are none"))
+        if name == "zero query"
+        else name
+        for name in EVERYDAY
+    ],
+)
 def test_values(method: str, metric: str, name: str, k: int) -> None:
     data, query = EVERYDAY[name]
     if metric == "cosine" and not query.any():
@@ -88,7 +117,7 @@ def test_values(method: str, metric: str, name: str, k: int) -> None:
     assert_top_k(search(data, query, k, metric, method), data, query, k, metric)
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 8])
+@pytest.mark.parametrize("k", [1, 2, 5, pytest.param(8, marks=every_arm)])
 def test_among_equals_the_smaller_index_comes_first(method: str, metric: str, k: int) -> None:
     # Two kinds of row, each in several arrangements of small integers: the ties are exact.
     rows = [[-1, 2, 3], [2, -1, 1], [3, 2, -1], [1, 2, -1], [2, 3, -1], [-1, 1, 2], [1, -1, 2]]
@@ -101,6 +130,7 @@ def test_among_equals_the_smaller_index_comes_first(method: str, metric: str, k:
     assert result.indices.tolist() == expected.tolist()
 
 
+@pytest.mark.no_race("what is refused, and what leaves the range of float64, is not raced")
 @pytest.mark.parametrize("which", ["data", "query"])
 @pytest.mark.parametrize("scale", [1e-320, 1e-308, 1e-200, 1e-160, 1e150, 1e200, 1e300, 1.7e308])
 def test_extreme_values_are_right_or_refused(
@@ -110,7 +140,7 @@ def test_extreme_values_are_right_or_refused(
     data, query = (data * scale, query) if which == "data" else (data, query * scale)
     with np.errstate(over="ignore"):
         truth, _ = oracle(data, query, metric)
-    result = answer_or_refusal(data, query, 2, metric, method)
+    result = answer_or_refusal(data, query, 2, metric, method, block=None)
     if isinstance(result, str):
         # Squares leave the range of float64 before the scores do.
         assert metric in ("cosine", "sqeuclidean") or not np.isfinite(truth).all()
@@ -124,8 +154,10 @@ def test_limits_of_float32_data_mean_its_nearest_numbers(method: str, epsilon: f
     # float32(0.1) is above 0.1 and float32(0.7) below 0.7: both lie within (0.1, 0.7).
     data = np.array([0.1, 0.3, 0.7], np.float32)[np.digitize(signed((9, 97)), [-0.3, 0.3])]
     query = normal(97)
-    found = search(data, query, 9, "ip", method, bounds=(0.1, 0.7), epsilon=epsilon)
-    assert_top_k(found, data, query, 9, "ip")
+    found = search(data, query, 3, "ip", method, bounds=(0.1, 0.7), epsilon=epsilon)
+    assert_scores(found, data, query, "ip")
+    if epsilon == 0:
+        assert_top_k(found, data, query, 3, "ip")
 
 
 @pytest.mark.parametrize("epsilon", COARSE)
@@ -133,8 +165,7 @@ def test_limits_of_float32_data_mean_its_nearest_numbers(method: str, epsilon: f
 def test_every_legal_delta(method: str, metric: str, epsilon: float, delta: float) -> None:
     data, query = signed((30, 97)), normal(97)
     found = search(data, query, 2, metric, method, epsilon=epsilon, delta=delta)
-    truth, allowance = oracle(data, query, metric)
-    np.testing.assert_allclose(found.scores, truth[found.indices], atol=allowance.max(), rtol=0)
+    assert_scores(found, data, query, metric)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -217,7 +248,7 @@ def test_as_many_threads_as_anyone_may_ask_for(method: str, metric: str) -> None
     assert_top_k(found, data, query, 3, metric)
 
 
-@pytest.mark.parametrize("k", [1, 3, 9])
+@pytest.mark.parametrize("k", [1, 3, pytest.param(9, marks=every_arm)])
 @pytest.mark.parametrize("size", [1, 7, 97, 1535])
 def test_best_arms_are_those_of_the_largest_mean(method: str, size: int, k: int) -> None:
     table = np.random.default_rng(size).uniform(-2, 3, (9, size))

@@ -36,8 +36,7 @@ def outcome(*arguments: Any, **options: Any) -> sureshot.TopK | str:
     try:
         return sureshot.top_k(*arguments, **options)
     except sureshot.BoundsError as error:
-        assert "too large for float64" in str(error)
-        return "too large"
+        return str(error).partition(" is ")[2]
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -57,7 +56,7 @@ def test_numbers_of_every_size(metric: str, kind: str, order: Literal["C", "F"])
             exact = outcome(data, query, K, metric=metric, method="exact")
             found = outcome(data, query, K, metric=metric, bounds=bounds, rng=0, delta=1e-9)
             if isinstance(exact, str) or isinstance(found, str):
-                assert exact == found
+                assert exact == found == "too large for float64"
                 continue
             np.testing.assert_allclose(found.scores, exact.scores, rtol=1e-12)
             if len(np.unique(exact.scores)) == K:  # the smallest scores are all 0
@@ -76,9 +75,7 @@ def test_one_huge_weight_among_tiny_ones(kind: str, order: Literal["C", "F"]) ->
     data[:, 700] = np.round(data[:, 700])  # many ties, which the tiny ones must break
     stored = np.asarray(data, order=order)
     for seed in range(5):
-        found = sureshot.top_k(
-            stored, query, K, bounds=bounds_of(kind, data), rng=seed, delta=1e-9
-        )
+        found = sureshot.top_k(stored, query, K, bounds=bounds_of(kind, data), rng=seed, delta=1e-9)
         assert_top_k(found, data, query, K, "ip")
 
 

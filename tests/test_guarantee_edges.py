@@ -201,9 +201,7 @@ def test_the_promise_at_the_edges(
     rng = np.random.default_rng([1, len(name), len(kind)])
     data = POPULATIONS[name](rng)
     query = positive(rng, (WIDTH,)) if "stretch" in name or "first in" in name else low_rank(rng)[0]
-    assert_at_most(
-        wrong_answers(data, query, metric, BOUNDS[kind](data), order), TRIALS, DELTA
-    )
+    assert_at_most(wrong_answers(data, query, metric, BOUNDS[kind](data), order), TRIALS, DELTA)
 
 
 @pytest.mark.parametrize("name", ["one stretch of 16", "first in one arm", "one value each"])

@@ -7,6 +7,9 @@ and the arms asked together change nothing.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,8 +39,31 @@ def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
     _native.use_instruction_set(best)
 
 
-def test_the_best_instruction_set_is_used_unless_another_is_asked_for() -> None:
-    assert _native.instruction_set() == _native.instruction_sets()[0]
+def load_with(asked: str) -> subprocess.CompletedProcess[str]:
+    """Load the library where the environment asks for an instruction set, and print it."""
+    return subprocess.run(
+        [sys.executable, "-c", "import sureshot; print(sureshot._native.instruction_set())"],
+        env={**os.environ, "SURESHOT_INSTRUCTION_SET": asked},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("asked", ["", *_native.instruction_sets()])
+def test_the_best_instruction_set_is_used_unless_the_environment_asks_for_another(
+    asked: str,
+) -> None:
+    loaded = load_with(asked)
+    assert loaded.stdout.strip() == (asked or _native.instruction_sets()[0]), loaded.stderr
+
+
+def test_an_instruction_set_that_is_not_there_is_refused_when_the_library_is_loaded() -> None:
+    refused = load_with("mmx")
+    assert refused.returncode == 1
+    known = ", ".join(_native.instruction_sets())
+    message = f"ImportError: SURESHOT_INSTRUCTION_SET must be one of {known}; got mmx"
+    assert refused.stderr.splitlines()[-1] == message
 
 
 def test_an_instruction_set_can_be_forced(instruction_set: str) -> None:

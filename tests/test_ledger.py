@@ -205,7 +205,13 @@ def test_wealth_that_was_nearly_lost_can_be_won_back() -> None:
     steps = lost + won
     order = _native.Order(np.ones(2 * steps), 3)
     order.draw(steps)
-    field = {"centres": 0.0, "magnitude": 0.0, "weights": 2.0 * steps, "floor": 0.0, "rounding": 1e-11}
+    field = {
+        "centres": 0.0,
+        "magnitude": 0.0,
+        "weights": 2.0 * steps,
+        "floor": 0.0,
+        "rounding": 1e-11,
+    }
     flags = {"estimated": False, "two_sided": True, "both_signs": False}
     ledger = _native.Ledger(np.ones(1), np.ones(1), None, **field, **flags)  # type: ignore[arg-type]
     # Told that the score is enormous, the bets stake as much as they may from the start.

@@ -14,6 +14,7 @@ import pytest
 
 import sureshot
 from tests.conftest import CERTAIN, SMALLEST_FIRST
+from tests.racing import raced  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable

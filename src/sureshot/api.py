@@ -184,7 +184,7 @@ def best_arms(
     k: int = 1,
     *,
     epsilon: float,
-    delta: float,
+    delta: float = 0.05,
     bounds: tuple[float, float] = (0.0, 1.0),
     method: str = "betting",
     replacement: bool | None = None,

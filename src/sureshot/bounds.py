@@ -130,7 +130,9 @@ def scan_rows(data: Array, arms: Ints, team: Team) -> Bounds:
     finite = np.isfinite(norms) & np.isfinite(reach)
     if not finite.all():
         row = int(arms[np.argmin(finite)])
-        raise ValueError(f"data row {row} holds values that are not finite, or too large for a norm")
+        raise ValueError(
+            f"data row {row} holds values that are not finite, or too large for a norm"
+        )
     return Bounds(norms=norms, middle=middle, scale=scale, reach=reach, norms_exact=True)
 
 

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 PATCHED = "import os, signal, time, sureshot\nfrom sureshot.cli import commands, main\n"
 
 
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what this terminal is like: outputs are compared with what a pipe gets."""
+    for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "PYTHONWARNINGS"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files to search: 97 rows of 1,535 numbers within -1 and 1, and 1, 3 and 12 queries."""
@@ -62,7 +69,7 @@ def invoke(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
 
 
 def run(
-    arguments: Sequence[str], folder: Path, program: Sequence[str] = ("-m", "sureshot.cli")
+    arguments: Sequence[str], folder: Path, program: Sequence[str] = ("-m", "sureshot")
 ) -> subprocess.CompletedProcess[str]:
     """Run a command as a user does."""
     command = [sys.executable, *program, *arguments]

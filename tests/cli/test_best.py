@@ -76,13 +76,14 @@ def test_options_not_given_are_left_to_the_library(
 
     original = sureshot.best_arms
     monkeypatch.setattr(sureshot, "best_arms", spy)
-    found = invoke("best", "rewards.npy", *PROMISE, "--json")
+    found = invoke("best", "rewards.npy", "--epsilon", "0.01", "--json")
     assert found.exit_code == 0
     shape = {"n_arms": 20, "n_rewards": 1200}
-    assert passed == [{**shape, "epsilon": 0.01, "delta": 0.05, "progress": None}]
+    assert passed == [{**shape, "epsilon": 0.01, "progress": None}]
     parameters = inspect.signature(original).parameters
     used = json.loads(found.stdout)["parameters"]
     assert used["k"] == parameters["k"].default
+    assert used["delta"] == parameters["delta"].default == 0.05
     assert used["bounds"] == list(parameters["bounds"].default)
     assert used["method"] == parameters["method"].default
     assert used["seed"] is None
@@ -93,11 +94,11 @@ def test_help(invoke: Invoke) -> None:
     parameters = inspect.signature(sureshot.best_arms).parameters
     for option in ("-k", "--bounds LOW,HIGH", "--budget SHARE", "--seed", "--json"):
         assert f"{option} " in shown
-    for name in ("k", "method"):
+    for name in ("k", "delta", "method"):
         assert f"[default: {parameters[name].default}]" in shown
     assert "[default: 0,1]" in shown
-    assert shown.count("[required]") == 2
-    assert "sureshot best right.npy --epsilon 0.01 --delta 0.05" in shown
+    assert shown.count("[required]") == 1
+    assert "sureshot best right.npy --epsilon 0.01" in shown
 
 
 @pytest.mark.parametrize(

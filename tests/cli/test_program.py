@@ -56,10 +56,9 @@ def test_help_and_version(invoke: Invoke) -> None:
         ["search", "data.npy", "query.npy", "--unknown"],
         ["search", "data.npy", "query.npy", "--budget", "half"],
         ["scan"],
-        ["scan", "data.npy"],
+        ["scan", "data.npy", "out.npz", "more.npz"],
         ["best"],
         ["best", "rewards.npy"],
-        ["best", "rewards.npy", "--epsilon", "0.1"],
         ["best", "rewards.npy", "--epsilon", "small", "--delta", "0.1"],
         ["demo", "--rows", "9"],
         ["demo", "--columns", "0"],
@@ -147,9 +146,14 @@ def test_interrupted(folder: Path) -> None:
     assert stopped.stderr == "sureshot: interrupted\n"
 
 
+@pytest.mark.parametrize("door", ["sureshot", "sureshot.cli"])
 @pytest.mark.parametrize("package", ["click", "rich"])
-def test_missing_extra(folder: Path, package: str) -> None:
-    program = f"import sys\nsys.modules[{package!r}] = None\nfrom sureshot.cli import main\nmain()"
+def test_missing_extra(folder: Path, package: str, door: str) -> None:
+    how = {
+        "sureshot": "import runpy\nrunpy.run_module('sureshot', run_name='__main__')",
+        "sureshot.cli": "from sureshot.cli import main\nmain()",
+    }
+    program = f"import sys\nsys.modules[{package!r}] = None\n{how[door]}"
     stopped = run(["doctor"], folder, ("-c", program))
     assert (stopped.returncode, stopped.stdout) == (1, "")
     assert stopped.stderr == (

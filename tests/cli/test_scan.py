@@ -86,6 +86,48 @@ def test_bad_input_writes_nothing(
     assert (folder / "data.npy").read_bytes() == before
 
 
+def test_without_a_file_to_write_it_is_kept_beside_the_data(
+    invoke: Invoke, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "some.data.npy"
+    np.save(data, np.load(folder / "data.npy"))
+    shown = invoke("scan", str(data))
+    assert shown.exit_code == 0, shown.output
+    out = tmp_path / "some.data.bounds.npz"
+    assert f"Kept in {out}." in shown.output
+    np.testing.assert_array_equal(
+        np.asarray(sureshot.Bounds.load(out).norms),
+        np.asarray(sureshot.scan(np.load(data)).norms),
+    )
+    # An older scan is replaced.
+    np.save(data, 2 * np.load(folder / "data.npy"))
+    again = json.loads(invoke("scan", str(data), "--json").stdout)
+    assert again["out"] == str(out)
+    assert np.max(np.asarray(sureshot.Bounds.load(out).norms)) == again["largest_norm"]
+    # And a bare name means the folder one stands in.
+    monkeypatch.chdir(tmp_path)
+    assert json.loads(invoke("scan", data.name, "--json").stdout)["out"] == out.name
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_what_is_no_scan_is_not_overwritten_unless_asked(
+    invoke: Invoke, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    data, out = tmp_path / "data.npy", tmp_path / "data.bounds.npz"
+    np.save(data, np.load(folder / "data.npy"))
+    np.savez(out, precious=np.arange(3))
+    before = out.read_bytes()
+    arguments = ["scan", str(data), *([str(out)] if named else [])]
+    with monkeypatch.context() as patch:
+        patch.setattr(sureshot, "scan", lambda *arguments, **keywords: pytest.fail("scanned"))
+        refused = invoke(*arguments)
+    assert_refused(refused, f'{out} is not a file that "sureshot scan" or Bounds.save wrote')
+    assert "allow it with --overwrite" in refused.stderr
+    assert out.read_bytes() == before
+    assert invoke(*arguments, "--overwrite").exit_code == 0
+    assert sureshot.Bounds.load(out).norms is not None
+
+
 def test_a_file_that_may_not_be_written_is_refused_before_the_scan(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

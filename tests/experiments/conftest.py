@@ -29,6 +29,11 @@ def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the small scale a tiny one."""
+    make_tiny(monkeypatch)
+
+
+def make_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the small scale a tiny one, until the patch is undone."""
     plan = replace(fig1.PLANS["small"], n_arms=20, n_rewards=1_100, epsilons=(0.2, 0.6), runs=2)
     monkeypatch.setitem(fig1.PLANS, "small", plan)
     monkeypatch.setitem(grids.GRIDS, "small", TINY)

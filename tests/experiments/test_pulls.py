@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from sureshot.experiments import pulls, pulls_cases, pulls_figure, pulls_table, rows
 from sureshot.theory.elimination import median_elimination
+from tests.experiments import pictures
 
 if TYPE_CHECKING:
     from sureshot.experiments.rows import Row
@@ -92,11 +93,23 @@ def test_the_page_has_all_tables_and_the_same_rows_give_the_same_files(
     text = (folder / "bandits.md").read_text(encoding="utf-8")
     for name in ("betting", "bounded-me", "median-elimination", "lucb, without", "exponential-gap"):
         assert f"| {name} |" in text
-    for number in range(2):
-        figure = pulls_figure.picture(found, TINY)
-        pulls_figure.save(figure, tmp_path / f"{number}.svg")
-    first, second = ((tmp_path / f"{number}.svg").read_bytes() for number in range(2))
-    assert first == second == (folder / "figures" / "bandit-pulls.svg").read_bytes()
+    again = tmp_path / "again.svg"
+    pulls_figure.save(pulls_figure.picture(found, TINY), again)
+    first = picture(folder / "figures" / "bandit-pulls.svg")
+    assert all(first.marks)
+    pictures.assert_same(picture(again), first)
+
+
+def picture(path: Path) -> pictures.Picture:
+    return pictures.read(path.read_text(encoding="utf-8"))
+
+
+def test_the_committed_figure_is_drawn_from_the_committed_rows(tmp_path: Path) -> None:
+    committed = rows.read(DOCS / "results" / "pulls.jsonl")
+    pulls_figure.save(pulls_figure.picture(committed, pulls_cases.FULL), tmp_path / "drawn.svg")
+    there = picture(DOCS / "figures" / "bandit-pulls.svg")
+    assert all(there.marks)
+    pictures.assert_same(picture(tmp_path / "drawn.svg"), there)
 
 
 def test_the_documented_tables_are_those_of_the_committed_rows() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 
 import sureshot
-from sureshot.cli import comparison, tables
+from sureshot.cli import comparison, picture, tables
 from sureshot.cli import demo as demonstration
 from sureshot.cli import doctor as examination
 from sureshot.cli import scan as scanning
@@ -27,6 +27,7 @@ from sureshot.cli.options import (
     DEFAULTS,
     best_options,
     json_option,
+    plot_option,
     search_options,
 )
 from sureshot.cli.progress import shown_if_slow
@@ -67,8 +68,9 @@ def cli() -> None:
 @click.argument("data", type=click.Path(path_type=Path))
 @click.argument("query", type=click.Path(path_type=Path))
 @search_options
+@plot_option
 @json_option
-def search(data: Path, query: Path, as_json: bool, **options: Any) -> None:
+def search(data: Path, query: Path, plot: Path | None, as_json: bool, **options: Any) -> None:
     """Find the rows of DATA that are best for QUERY.
 
     DATA is a .npy file of shape (rows, columns). It is mapped, not loaded, so it may be larger than
@@ -77,6 +79,8 @@ def search(data: Path, query: Path, as_json: bool, **options: Any) -> None:
     With --json, "rounds" tells how the search of a single query went; of several queries each has its
     own in "queries", with its answer, certificate and work.
     """
+    if plot is not None:
+        picture.refuse(plot)
     given = {name: value for name, value in options.items() if value is not None}
     rows, queries = open_array(data), open_array(query)
     how_many = len(queries) if queries.ndim > 1 else 1
@@ -93,21 +97,28 @@ def search(data: Path, query: Path, as_json: bool, **options: Any) -> None:
         print_json({"parameters": files | used, **result.to_dict()})
     else:
         tables.print_result(result)
+    if plot is not None:
+        picture.draw(result, plot)
 
 
 @cli.command()
 @click.argument("data", type=click.Path(path_type=Path))
-@click.argument("out", metavar="OUT.npz", type=click.Path(path_type=Path))
+@click.argument("out", metavar="[OUT.npz]", required=False, type=click.Path(path_type=Path))
 @click.option("--threads", type=int, default=None, help="How many threads to use. Not given: all.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT.npz even if it is no scan.")
 @json_option
-def scan(data: Path, out: Path, threads: int | None, as_json: bool) -> None:
+def scan(data: Path, out: Path | None, threads: int | None, overwrite: bool, as_json: bool) -> None:
     """Read DATA once for what bounds it, and keep that in OUT.npz.
 
     DATA is a .npy file of shape (rows, columns). It is mapped, not loaded, so it may be larger than
     memory. Every later search with --bounds OUT.npz then has an unconditional guarantee, as long as
     DATA has not changed, and has to read less.
+
+    Without OUT.npz it is kept beside DATA: data.npy has its scan in data.bounds.npz. An older scan
+    is replaced, another file is not.
     """
-    scanning.refuse_output(out)
+    out = out or scanning.beside(data)
+    scanning.refuse_output(out, overwrite=overwrite)
     rows = open_array(data)
     with told_in_one_line(), Console(stderr=True).status(f"scanning {data}"):
         found = scanning.scan(rows, threads)
@@ -121,16 +132,19 @@ def scan(data: Path, out: Path, threads: int | None, as_json: bool) -> None:
 @cli.command()
 @click.argument("rewards", metavar="REWARDS", type=click.Path(path_type=Path))
 @best_options
+@plot_option
 @json_option
-def best(rewards: Path, as_json: bool, **options: Any) -> None:
+def best(rewards: Path, plot: Path | None, as_json: bool, **options: Any) -> None:
     """Find the rows of REWARDS with the largest means.
 
     REWARDS is a .npy file of shape (arms, rewards), such as which model was right on which example.
     It is mapped, not loaded, and only what the search asks for is read.
 
     The best model up to one point of accuracy, 95 % sure:
-    sureshot best right.npy --epsilon 0.01 --delta 0.05
+    sureshot best right.npy --epsilon 0.01
     """
+    if plot is not None:
+        picture.refuse(plot)
     given = {name: value for name, value in options.items() if value is not None}
     table = open_rewards(rewards)
     with told_in_one_line(), shown_if_slow(table.size, 1) as progress:
@@ -146,6 +160,8 @@ def best(rewards: Path, as_json: bool, **options: Any) -> None:
         print_json({"parameters": {"rewards": rewards, **used}, **result.to_dict()})
     else:
         tables.print_best(result)
+    if plot is not None:
+        picture.draw(result, plot)
 
 
 @cli.command()

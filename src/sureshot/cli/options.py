@@ -27,6 +27,14 @@ DEFAULTS = _defaults(sureshot.top_k)
 BEST_DEFAULTS = _defaults(sureshot.best_arms)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+plot_option = click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="FILE",
+    help="Draw the race into this file, .png, .svg or .pdf: how many arms were still read, and how "
+    "many undecided, as numbers were read. Needs matplotlib.",
+)
 
 
 def _option(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sureshot
-from sureshot.cli.inputs import InputError
+from sureshot.cli.inputs import InputError, load_bounds
+from sureshot.cli.outputs import refuse_unwritable, told_if_unwritable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,24 +59,37 @@ def scan(data: np.ndarray[Any, Any], threads: int | None = None) -> Scanned:
     return Scanned(bounds, rows, coordinates, data.nbytes, seconds)
 
 
-def refuse_output(path: Path) -> None:
+def beside(data: Path) -> Path:
+    """Return where a scan is kept unless told otherwise.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> print(beside(Path("folder/data.npy")), beside(Path("data.v2")))
+    folder/data.bounds.npz data.v2.bounds.npz
+    """
+    return data.with_name(data.name.removesuffix(".npy") + ".bounds.npz")
+
+
+def refuse_output(path: Path, *, overwrite: bool) -> None:
     """Refuse, before a long scan rather than after it, a file that cannot or must not be written.
 
-    The ending keeps a slip of the hand from overwriting a ``.npy`` file of data.
+    The ending keeps a slip of the hand from overwriting a ``.npy`` file of data; and a file that is
+    there must be an older scan, unless it may be replaced whatever it is.
     """
     if path.suffix != ".npz":
         raise InputError(f"the file to write must end in .npz, got {path}")
-    if path.is_dir():
-        raise InputError(f"cannot write {path}: Is a directory")
-    if not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: {path.parent} is not a directory")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise InputError(f"cannot write {path}: Permission denied")
+    refuse_unwritable(path)
+    if overwrite or not path.exists():
+        return
+    try:
+        load_bounds(path)
+    except InputError as error:
+        message = f"{error.message}; name another file to write, or allow it with --overwrite"
+        raise InputError(message) from error
 
 
 def save(bounds: Bounds, path: Path) -> None:
     """Save bounds, or say in one line why they cannot be."""
-    try:
+    with told_if_unwritable(path):
         bounds.save(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from sureshot._native import Ledger, Met, Order, Team
     from sureshot._types import Array, Floats, Ints
-    
+    from sureshot.sources.norms import PromisedNorms
+
 REWARDS = {
     "ip": _native.Metric.INNER_PRODUCT,
     "sqeuclidean": _native.Metric.SQUARED_EUCLIDEAN,

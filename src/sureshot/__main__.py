@@ -1,4 +1,4 @@
-"""``python -m sureshot.cli`` is the same as ``sureshot``."""
+"""``python -m sureshot`` is the same as ``sureshot``."""
 
 from __future__ import annotations
 

@@ -1,0 +1,40 @@
+"""The picture of a race, in a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sureshot.cli.inputs import InputError
+from sureshot.cli.outputs import refuse_unwritable, told_if_unwritable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sureshot import TopK
+
+
+def refuse(path: Path) -> None:
+    """Refuse, before a search rather than after it, a picture that cannot be drawn or written."""
+    known = _figure().canvas.get_supported_filetypes()
+    ending = path.suffix.removeprefix(".").lower()
+    if ending not in known:
+        endings = ", ".join(f".{name}" for name in sorted(known))
+        raise InputError(f"--plot must name a file that ends in one of {endings}; got {path}")
+    refuse_unwritable(path)
+
+
+def draw(result: TopK, path: Path) -> None:
+    """Draw the race of a result into a file; its ending says which kind of picture."""
+    figure = _figure()
+    result.plot(figure.subplots())
+    with told_if_unwritable(path):
+        figure.savefig(path)
+
+
+def _figure() -> Any:
+    # Not of pyplot, which wants a display on some machines.
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise InputError("--plot needs matplotlib: pip install 'sureshot[report]'") from error
+    return Figure(figsize=(8, 5), layout="constrained")

@@ -1,0 +1,66 @@
+"""Races of rows of any length, and the proof that there were some.
+
+A row that is short is read faster than it is raced, so `top_k` does not race it. Small tests of
+betting would then test the exact product: they ask for `races`, which `tests/conftest.py` gives
+to all, or import `raced`, which then holds for every test of their module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sureshot.search import betting, leaders
+from sureshot.search.race import DROPPED, Race
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sureshot.search.problem import Answer
+
+
+@dataclass
+class Course:
+    """What is remembered of a race."""
+
+    dropped: int = 0
+
+
+@pytest.fixture(scope="module")
+def races() -> Iterator[list[Course]]:
+    """Race rows of any length, and list the races of this module and the searches of `leaders`."""
+    courses: list[Course] = []
+
+    class Remembered(Race):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            self.course = Course()
+            courses.append(self.course)
+
+        def answer(self) -> Answer:
+            answer = super().answer()
+            self.course.dropped = len(self.ledger.arms_with(DROPPED))
+            return answer
+
+    def led(*arguments: Any) -> Answer:
+        courses.append(Course())
+        return search(*arguments)
+
+    search = leaders.search
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(betting, "SHORTEST_ROW", 1)
+        patch.setattr(betting, "Race", Remembered)
+        patch.setattr(leaders, "search", led)
+        yield courses
+
+
+@pytest.fixture(autouse=True)
+def raced(request: pytest.FixtureRequest, races: list[Course]) -> Iterator[None]:
+    """Fail a test of betting in which nothing was raced, unless its mark says why that is right."""
+    before = len(races)
+    method = request.getfixturevalue("method") if "method" in request.fixturenames else None
+    yield
+    if method == "betting" and request.node.get_closest_marker("no_race") is None:
+        assert len(races) > before, "nothing was raced"
