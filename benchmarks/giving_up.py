@@ -1,6 +1,6 @@
 """When a search gives up: share and time on data that leads predictions astray, and on data without a gap.
 
-``python -m benchmarks.giving_up --label after --out giving_up.jsonl`` appends rows of JSON and prints a
+``python -m benchmarks.giving_up --label after --out results/giving_up.jsonl`` appends rows of JSON and prints a
 table of all labels in the file side by side. To compare two states of the library run it once with each
 on the path. The data needs up to 1 GB of memory.
 """

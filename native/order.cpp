@@ -11,8 +11,8 @@ namespace {
 // All tickets together are about 2 to this power: any number of them is a double without rounding.
 constexpr int ticket_bits = 52;
 
-// No ticket weighs less than 2 to this power, which leaves room for quotients of weights.
-constexpr int lightest_ticket = -960;
+// No ticket weighs less than 2 to this power: one over it must be a number.
+constexpr int lightest_ticket = -1022;
 
 // Blocks whose tickets are counted together, and looked through when one is picked.
 constexpr std::int64_t stretch = 16;

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.search import betting
+from sureshot.search import betting, policy
 from tests.conftest import oracle
 from tests.guarantee import assert_at_most
 
@@ -128,8 +128,11 @@ BOUNDS: dict[str, Callable[[Array], Any]] = {
 
 
 @pytest.fixture(autouse=True)
-def race_short_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def race_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short rows are raced, and to the end: it is drops that can be wrong, not evaluations."""
     monkeypatch.setattr(betting, "SHORTEST_ROW", 1)
+    monkeypatch.setattr(policy, "may_be_hopeless", lambda *_: False)
+    monkeypatch.setattr(policy, "how_many_to_evaluate", lambda *_: 0)
 
 
 def excused(found: sureshot.TopK, data: Floats, query: Floats) -> bool:

@@ -81,7 +81,7 @@ def test_weights_of_any_size_are_drawn(size: float) -> None:
     order.draw(1500)
     assert sorted(order.blocks) == list(range(1500))
     assert (order.weights >= weight).all()
-    lightest = max(float(weight.sum()) * 2.0**-51, 2.0**-960)
+    lightest = max(float(weight.sum()) * 2.0**-51, 2.0**-1022)
     assert (order.weights - weight <= lightest).all()
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 SHORTEST_ROW = 1024
 
 # Where weights are smaller than this, or scores larger, arms are evaluated and not raced.
-SMALLEST_WEIGHT = 2.0**-900
-LARGEST_SCORE = 2.0**500
+SMALLEST_WEIGHT = 2.0**-960
+LARGEST_SCORE = 2.0**1000
 
 
 @dataclass(slots=True)
