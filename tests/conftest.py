@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from typing import TYPE_CHECKING
 
 import ml_dtypes  # noqa: F401 - tells numpy what bfloat16 is
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 # No test asserts a time, and a failure must come back when it is looked at.
 settings.register_profile("sureshot", deadline=None, derandomize=True)
 settings.load_profile("sureshot")
+
+# Whoever starts the tests in the background may have told them to ignore Ctrl-C, which some of them send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A delta at which a wrong answer is a bug, not bad luck.
 CERTAIN = 1e-12

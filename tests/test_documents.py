@@ -132,7 +132,8 @@ def check_make(arguments: list[str], _: Path) -> None:
         name, value = setting.split("=", 1)
         recipe = re.search(rf"^\t\$\(BIN\)/(.*) \$\({name}\)", makefile, re.MULTILINE)
         assert recipe, f"no recipe uses {name}"
-        check_options(shlex.split(recipe[1].replace("python", sys.executable)), shlex.split(value))
+        program = [sys.executable if one == "python" else one for one in shlex.split(recipe[1])]
+        check_options(program, shlex.split(value))
 
 
 def check_options(program: list[str], arguments: list[str]) -> None:

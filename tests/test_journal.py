@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import sureshot
+from sureshot.sources import journal
 from sureshot.sources.journal import Journal
 from tests.pulling import METHODS, N_ARMS, N_REWARDS, SEED, WAYS, Service, rewards, same, search
 
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
 
 every_way = pytest.mark.parametrize("way", WAYS)
 FOLDER = Path(__file__).parent.parent
+PROMISED = journal.SYNCHRONOUS
+
+
+@pytest.fixture(autouse=True)
+def do_not_wait_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave it to the system when to write: these tests kill processes, not machines."""
+    monkeypatch.setattr(journal, "SYNCHRONOUS", "OFF")
 
 
 def kept(path: Path) -> dict[tuple[int, int], float]:
@@ -364,6 +372,15 @@ def test_a_journal_in_use_is_refused(tmp_path: Path) -> None:
     assert inner.calls == []
     assert lines(paid) == []
     assert_kept(path, first)
+
+
+def test_every_transaction_is_on_the_disk_when_it_ends(
+    open_journal: Callable[[], Journal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "SYNCHRONOUS", PROMISED)
+    with open_journal() as opened:
+        assert opened._run("PRAGMA synchronous").fetchone() == (2,)  # SQLite's number for FULL
+        assert opened._run("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 @pytest.fixture

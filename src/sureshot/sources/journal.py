@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
 
 VERSION = 1
+SYNCHRONOUS = "FULL"  # on the disk when a transaction ends; tests do not wait for the disk
 APPLICATION = int.from_bytes(b"sure", "big")  # in the header of the file: whose it is
 
 SCHEMA = (
@@ -94,7 +95,7 @@ class Journal:
                         self._create(meta)
                     self._refuse_unless_same(meta, problem, seed if seed_given else None)
                 self._run("PRAGMA journal_mode = WAL")
-                self._run("PRAGMA synchronous = FULL")
+                self._run(f"PRAGMA synchronous = {SYNCHRONOUS}")
                 for statement in TEMPORARY:
                     self._run(statement)
         except BaseException:
