@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -49,8 +50,11 @@ constexpr std::int64_t looks = 4;
 
 std::int64_t groups_of(std::int64_t steps) { return (steps + steps_per_group - 1) / steps_per_group; }
 
+// The largest power of two that is not above the value: it without its digits. 1 where that is no number.
 double power_of_two_near(double value) {
-    return std::isfinite(value) && value > 0.0 ? std::ldexp(1.0, std::ilogb(value)) : 1.0;
+    constexpr std::uint64_t exponent = 0x7ff0000000000000;
+    const bool normal = value >= std::numeric_limits<double>::min() && value < infinite;
+    return normal ? std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & exponent) : 1.0;
 }
 
 void fetch(const void* address) {
