@@ -287,14 +287,25 @@ SURESHOT_ALONE void single_column(const Value* column, double query_value, std::
     }
 }
 
-// One column of a block.
-template <class Value, class Reward, bool with_squares>
-SURESHOT_ALONE void add_column(const Value* column, double query_value, std::int64_t count,
-                               double* __restrict rewards, double* __restrict squares) {
+// Some columns of a block that have the same lane, in ascending order: all that the lane gets of a block of
+// at most two cache lines, which then need not be there before.
+template <class Value, class Reward, bool with_squares, std::int64_t n_columns, bool first>
+SURESHOT_ALONE void add_to_lane(const Value* const* columns, const double* query_values, std::int64_t count,
+                                double* __restrict rewards, double* __restrict squares) {
+    const Value* own[n_columns];
+    double query_value[n_columns];
+    for (std::int64_t c = 0; c < n_columns; ++c) own[c] = columns[c], query_value[c] = query_values[c * lanes];
     for (std::int64_t at = 0; at < count; ++at) {
-        const double value = static_cast<double>(column[at]);
-        rewards[at] += Reward::reward(value, query_value);
-        if constexpr (with_squares) squares[at] += value * value;
+        double reward = first ? 0.0 : rewards[at];
+        double square = first || !with_squares ? 0.0 : squares[at];
+        SURESHOT_UNROLLED
+        for (std::int64_t c = 0; c < n_columns; ++c) {
+            const double value = static_cast<double>(own[c][at]);
+            reward += Reward::reward(value, query_value[c]);
+            if constexpr (with_squares) square += value * value;
+        }
+        rewards[at] = reward;
+        if constexpr (with_squares) squares[at] = square;
     }
 }
 
@@ -328,18 +339,48 @@ void one_column(const Matrix& matrix, const double* query, std::int64_t j, const
 template <class Reward, bool with_squares>
 void some_columns(const Matrix& matrix, const double* query, Range range, const Places& places,
                   std::int64_t begin, std::int64_t count, double* sums, double* squares) {
-    double rewards[lanes * arms_per_block_tile] = {};
-    double squared[with_squares ? lanes * arms_per_block_tile : 1] = {};
-    for (std::int64_t j = range.begin; j < range.end; ++j) {
-        const std::int64_t lane = (j - range.begin) % lanes * arms_per_block_tile;
-        const auto add = [&]<class Value>(const Value* values) {
-            add_column<Value, Reward, with_squares>(values, query[j], count, rewards + lane,
-                                                    with_squares ? squared + lane : nullptr);
+    double rewards[lanes * arms_per_block_tile];
+    double squared[with_squares ? lanes * arms_per_block_tile : 1];
+    const std::int64_t step = places.ids == nullptr ? matrix.row_stride : 0;
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        double* const its_rewards = rewards + lane * arms_per_block_tile;
+        double* const its_squares = with_squares ? squared + lane * arms_per_block_tile : nullptr;
+        const auto add = [&]<std::int64_t n_columns, bool first, class Value>(const Value* const* columns,
+                                                                              std::int64_t j) {
+            add_to_lane<Value, Reward, with_squares, n_columns, first>(columns, query + j, count, its_rewards,
+                                                                       its_squares);
         };
-        const std::int64_t step = places.ids == nullptr ? matrix.row_stride : 0;
-        const void* first = places.ids == nullptr ? address_of(matrix, places.first + begin, j) : nullptr;
-        if (!read_as_is(matrix.element, step, first, add)) {
-            with_widened_column(matrix, j, places, begin, count, add);
+        std::int64_t j = range.begin + lane;
+        if (j >= range.end) {  // a short block
+            for (std::int64_t at = 0; at < count; ++at) its_rewards[at] = 0.0;
+            for (std::int64_t at = 0; with_squares && at < count; ++at) its_squares[at] = 0.0;
+            continue;
+        }
+        for (bool first = true; j < range.end; first = false) {
+            const bool two = j + lanes < range.end;
+            const auto take = [&]<class Value>(const Value* const* columns) {
+                if (two) {
+                    first ? add.template operator()<2, true>(columns, j) : add.template operator()<2, false>(columns, j);
+                } else {
+                    first ? add.template operator()<1, true>(columns, j) : add.template operator()<1, false>(columns, j);
+                }
+            };
+            const auto address = [&](std::int64_t column) { return address_of(matrix, places.first + begin, column); };
+            const void* here = places.ids == nullptr ? address(j) : nullptr;
+            if (!read_as_is(matrix.element, step, here, [&]<class Value>(const Value* values) {
+                    const Value* columns[] = {values, reinterpret_cast<const Value*>(address(two ? j + lanes : j))};
+                    take(columns);
+                })) {
+                widened_as(matrix.element, [&]<class Number>() {
+                    Number numbers[2][arms_per_block_tile];
+                    for (std::int64_t c = 0; c < (two ? 2 : 1); ++c) {
+                        widen_column(matrix, j + c * lanes, places, begin, count, numbers[c]);
+                    }
+                    const Number* columns[] = {numbers[0], numbers[1]};
+                    take(columns);
+                });
+            }
+            j += two ? 2 * lanes : lanes;
         }
     }
     add_lanes(rewards, arms_per_block_tile, count, sums + begin);
