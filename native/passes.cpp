@@ -22,6 +22,8 @@ constexpr std::int64_t rows_in_cache = 8;
 // theirs that is added to, 40 KB, to stay in the caches.
 constexpr std::int64_t arms_per_tile = 5120;
 constexpr std::int64_t arms_per_thread = 4096;  // at least, if there are so many
+// A value that comes in a cache line of its own takes as long as so many that follow each other.
+constexpr std::int64_t sparse = 16;
 
 std::int64_t blocks_in_a_part(const Blocks& blocks, std::int64_t arms) {
     return std::max<std::int64_t>(numbers_in_a_part / std::max<std::int64_t>(blocks.size * arms, 1), 32);
@@ -78,7 +80,7 @@ struct ArmTile {
             ++count;
         }
         const std::int64_t span = arms.ids[count - 1] - first + 1;
-        if (matrix.row_stride == 1 && span <= 4 * count) {
+        if (matrix.row_stride == 1 && span < sparse * count) {
             places = {nullptr, first, span};
         } else {
             count = std::min(arms_per_tile, arms.count);
@@ -87,7 +89,7 @@ struct ArmTile {
     }
 
     // Places that a tile of so many arms has at most.
-    static std::int64_t most_places(Arms arms) { return std::min(4 * arms.count, arms_per_tile); }
+    static std::int64_t most_places(Arms arms) { return std::min(sparse * arms.count, arms_per_tile); }
 
     // Puts what was found for each place where the arms want it.
     void pick(const double* found, const std::int64_t* ids, double* out) const {
@@ -97,12 +99,11 @@ struct ArmTile {
     }
 };
 
-// Whether these arms of coordinate-major data are few, and share no cache lines worth mentioning. Where there
-// are many, a column with all that lies between them is read faster than one value in two cache lines.
-bool few_and_far(const Matrix& matrix, Arms arms) {
+// Whether these arms of coordinate-major data share no cache lines worth mentioning.
+bool far_apart(const Matrix& matrix, Arms arms) {
     if (!coordinate_major(matrix) || arms.count == 0) return false;
     const auto [first, last] = std::minmax_element(arms.ids, arms.ids + arms.count);
-    return arms.count == 1 || *last - *first >= (arms.count <= 32 ? 4 : 32) * arms.count;
+    return arms.count == 1 || *last - *first >= sparse * arms.count;
 }
 
 // What some arms are read for at a time: the sums of their rewards, and with the first query of a pass also
@@ -274,7 +275,7 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
                 Arms arms, double* scores, double* squares) {
     const std::vector<double> nothing(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
     const Reading first{metric, queries, squares == nullptr ? nullptr : nothing.data(), scores, squares};
-    if (few_and_far(matrix, arms)) {
+    if (far_apart(matrix, arms)) {
         score_few(team, matrix, first, arms);
         for (std::int64_t q = 1; q < n_queries; ++q) {
             score_few(team, matrix, first.with(queries + q * matrix.n_columns, scores + q * arms.count), arms);
