@@ -491,7 +491,8 @@ Ledger::Gap Ledger::gap(std::size_t arm, double theta) const {
 // With d the distance of the means and v the variance, the log wealth grows by stake d - stake^2 (v + d^2) / 2
 // a step. An arm that seems to lie at the threshold is a standard error or so away from it.
 double Ledger::Gap::growth() const {
-    const double d = std::hypot(std::max(distance, 0.0), error);
+    const double positive = std::max(distance, 0.0);
+    const double d = std::sqrt(positive * positive + error * error);
     const double square = variance + d * d;
     if (!(square > 0.0)) return 0.0;
     const double stake = std::min(d / square, largest_stake);
@@ -503,6 +504,7 @@ double Ledger::Gap::closeness() const {
     if (!(error > 0.0)) return distance > 0.0 ? 0.0 : infinite;
     const double z = distance / error;
     if (z < -30.0) return -z;  // what the quotient tends to
+    if (z > 8.0) return 0.0;   // nearly all arms, and nearly true
     return std::sqrt(2.0 / pi) * std::exp(-z * z / 2.0) / std::erfc(-z / std::sqrt(2.0));
 }
 
@@ -570,23 +572,24 @@ double Ledger::likely_threshold(std::int64_t k) const {
     const double unit = 1.0 / power_of_two_near(largest);
     const auto number = static_cast<double>(status.size());
     double sum = 0.0, noise = 0.0, scatter = 0.0;
-    for (const double estimate : estimates) sum += unit * estimate / number;
+    for (const double estimate : estimates) sum += unit * estimate;
+    const double mean = sum / number;
     for (std::size_t arm = 0; arm < status.size(); ++arm) {
-        const double error = unit * errors[arm], off = unit * estimates[arm] - sum;
-        noise += error * error / number;
-        scatter += off * off / number;
+        const double error = unit * errors[arm], off = unit * estimates[arm] - mean;
+        noise += error * error;
+        scatter += off * off;
     }
     // Of the scores, from which estimates are off by their errors.
-    const double spread = std::max(scatter - noise, 0.0);
+    const double spread = std::max(scatter - noise, 0.0) / number;
     Largest best(k);
     for (std::size_t arm = 0; arm < status.size(); ++arm) {
         const auto position = static_cast<std::int64_t>(arm);
         if (status[arm] == known) {
             best.show(scores[arm], position);
         } else if (status[arm] < known) {
-            const double error = unit * errors[arm], off = unit * estimates[arm] - sum;
+            const double error = unit * errors[arm], off = unit * estimates[arm] - mean;
             const double share = spread > 0.0 ? spread / (spread + error * error) : 0.0;
-            best.show((sum + share * off) / unit, position);
+            best.show((mean + share * off) / unit, position);
         }
     }
     return best.last();

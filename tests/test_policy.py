@@ -92,7 +92,7 @@ def test_predictions_are_doubtful_until_enough_was_read() -> None:
     assert not policy.doubtful(rules, ROWS, many, enough, blocks)
 
 
-def test_giving_up_on_a_doubtful_prediction_must_be_cheaper_by_a_margin() -> None:
+def test_giving_up_must_be_cheaper_by_a_margin() -> None:
     """All arms read whole cost 2,000, as much as 286 steps."""
     for needed, margin, pays in ((290.0, 1.0, True), (290.0, 1.5, False), (430.0, 1.5, True)):
         found = policy.finishing_pays(ROWS, needed, 900.0, 1000.0, 1000.0, 0, margin)

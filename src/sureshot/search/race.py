@@ -339,7 +339,7 @@ class Race:
             return self._finishing_pays_at(self.threshold, margin)
         # The first arms that were evaluated are seldom the best ones: the threshold will rise.
         likely = max(self.threshold, self.ledger.likely_threshold(self.problem.k))
-        return self._finishing_pays_at(likely, margin * self.rules.margin)
+        return self._finishing_pays_at(likely, margin)
 
     def _finishing_pays_at(self, threshold: float, margin: float) -> bool:
         theta = threshold + self.problem.epsilon
