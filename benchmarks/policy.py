@@ -61,7 +61,7 @@ def bounds_of(kind: str, made: Workload, scan: sureshot.Bounds) -> Any:
     return {
         "limits": (made.low, made.high),
         "scan": scan,
-        "scan without norms": dataclasses.replace(scan, norms=None),
+        "scan without norms": dataclasses.replace(scan, norms=None, norms_exact=False),
         "none": None,
     }[kind]
 
