@@ -57,11 +57,11 @@ class Race:
         self.tally = tally
         self.read_before = tally.numbers_read  # by a scan, say: not part of the budget
         self.rules = rules
-        self.costs = costs.of(problem)
         self.weight = np.ascontiguousarray(intervals.weight)
         self.centre = np.ascontiguousarray(intervals.centre)
         self.order = _native.Order(self.weight, int(rng.integers(2**63)))
         blocks = problem.source.blocks
+        self.costs = costs.of(problem, whole_rows=self.order.length == blocks.count)
         self.ladder = Ladder()
         self.log_level = math.log(problem.k) - math.log(problem.delta)
         self.ledger = _native.Ledger(
