@@ -38,6 +38,7 @@ class Policy:
     hopeless_after: float = 0.07  # spent, of what reading everything costs, before giving up
     doubtful_until: float = 0.2  # spent, likewise, before a prediction is taken at its word
     doubtful_steps: int = 64  # and so many steps, too
+    look_again: float = 1.5  # times the steps at which giving up was not even nearly cheaper
     look_closer: float = 0.5  # of a price: when a prediction is worth a replay of all bets
     fewest_steps: int = 32  # before the outlook is worth anything
     few_arms: int = 512  # left, for the slow ones among them to be looked for

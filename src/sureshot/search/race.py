@@ -80,6 +80,7 @@ class Race:
         self.fronts = [0]  # steps drawn at the end of each round
         self.threshold = -math.inf
         self.guess = -math.inf
+        self.next_look = 0.0  # the front at which it is asked again whether to give up
         self.survey: _native.Survey | None = None
 
     @property
@@ -309,6 +310,9 @@ class Race:
     def hopeless_arms(self) -> Ints:
         """Return the undecided arms if to read them to the end is cheaper than to sample on."""
         nothing = np.empty(0, dtype=np.int64)
+        # To predict takes about as long as a round: not in every round, while memory is no matter.
+        if self.front < self.next_look and 2 * self.ledger.bytes < self.costs.ledger_bytes:
+            return nothing
         if not policy.may_be_hopeless(
             self.rules,
             self.costs,
@@ -327,6 +331,7 @@ class Race:
             return nothing
         # Before a replay at this threshold the wealth is out of date, and beaten arms are counted.
         if not self._finishing_pays(self.rules.look_closer):
+            self.next_look = self.rules.look_again * self.front
             return nothing
         self._drop(self.undecided())
         left = self.undecided()
