@@ -81,7 +81,10 @@ def of(problem: Problem, *, whole_rows: bool = True) -> Costs:
         lines_of_all = source.blocks.size * source.bytes_per_number / CACHE_LINE
         row, rest = SCATTERED_LINE * source.blocks.size, NEXT_LINE * lines_of_all
         if not whole_rows:
-            row, rest = PICKED_NUMBER * source.blocks.size, PICKED_NUMBER_OF_ALL * source.blocks.size
+            row, rest = (
+                PICKED_NUMBER * source.blocks.size,
+                PICKED_NUMBER_OF_ALL * source.blocks.size,
+            )
         return Costs(
             visit=VISIT_OF_COLUMN,
             step=BET + NEXT_LINE * lines_of_all,
