@@ -68,14 +68,42 @@ SURESHOT_ALONE void add_lane(const Value* const* columns, const double* query, s
     }
 }
 
-// Every `lanes`-th value of a row of coordinate-major data from `begin` on, `count` lanes of them: every
-// value comes in a cache line of its own.
+// `count` lanes of a row of coordinate-major data from `begin` on: every value comes in a cache line of its
+// own.
+template <class Value, class Reward, std::int64_t count>
+SURESHOT_ALONE void add_scattered_values(const Value* values, std::int64_t stride, const double* query,
+                                         std::int64_t first, std::int64_t begin, std::int64_t end, double* sums) {
+    constexpr std::int64_t ahead = lines_ahead * (lanes / count);
+    for (std::int64_t start = begin + first; start < smaller(begin + ahead, end); start += lanes) {
+        for (std::int64_t j = start; j < smaller(start + count, end); ++j) fetch_ahead(values + j * stride);
+    }
+    std::int64_t start = begin + first;
+    for (; start + ahead + count <= end; start += lanes) {
+        for (std::int64_t lane = 0; lane < count; ++lane) {
+            const std::int64_t j = start + lane;
+            fetch_ahead(values + (j + ahead) * stride);
+            sums[lane] += Reward::reward(static_cast<double>(values[j * stride]), query[j]);
+        }
+    }
+    for (; start < end; start += lanes) {
+        for (std::int64_t j = start; j < smaller(start + count, end); ++j) {
+            sums[j - start] += Reward::reward(static_cast<double>(values[j * stride]), query[j]);
+        }
+    }
+}
+
+// The same for values of any type, widened first unless they are numbers of C++.
 template <class Reward, std::int64_t count>
 void add_scattered(const Matrix& matrix, const double* query, std::int64_t row, std::int64_t first,
                    std::int64_t begin, std::int64_t end, double* sums) {
     constexpr std::int64_t ahead = lines_ahead * (lanes / count);
     const std::int64_t distance = matrix.column_stride * size_of(matrix.element);
     const char* values = address_of(matrix, row, 0);
+    if (read_as_is(matrix.element, 1, values, [&]<class Value>(const Value* own) {
+            add_scattered_values<Value, Reward, count>(own, matrix.column_stride, query, first, begin, end, sums);
+        })) {
+        return;
+    }
     const auto fetch = [&](std::int64_t start) {
         for (std::int64_t j = start; j < smaller(start + count, end); ++j) fetch_ahead(values + j * distance);
     };
