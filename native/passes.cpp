@@ -17,6 +17,7 @@ constexpr std::int64_t numbers_in_a_part = std::int64_t{1} << 19;
 // ones are read: they stay in the caches meanwhile.
 constexpr std::int64_t most_rows = 64;
 constexpr std::int64_t rows_in_cache = 8;
+constexpr std::int64_t columns_in_cache = 4096;
 
 // Coordinate-major data: enough arms for a piece of a column to be worth fetching, few enough for the lane of
 // theirs that is added to, 40 KB, to stay in the caches.
@@ -172,20 +173,48 @@ bool score_rows(Team& team, const Matrix& matrix, const Reading& reading, Arms f
     return true;
 }
 
-void score_by_row(Team& team, const Matrix& matrix, const Reading& first, const double* queries,
-                  std::int64_t n_queries, Arms arms) {
-    const std::int64_t together = n_queries == 1 ? rows_at_once(matrix) : rows_in_cache;
-    team.run(arms.count, n_queries * matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
+void score_by_row(Team& team, const Matrix& matrix, const Reading& reading, Arms arms) {
+    const std::int64_t together = rows_at_once(matrix);
+    team.run(arms.count, matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t some = begin; some < end; some += together) {
             const Arms few{arms.ids + some, std::min(together, end - some)};
-            if (!score_rows(team, matrix, first, few, some)) return;
-            for (std::int64_t q = 1; q < n_queries; ++q) {
-                const Reading other =
-                    first.with(queries + q * matrix.n_columns, first.scores + q * arms.count);
-                if (!score_rows(team, matrix, other, few, some)) return;
-            }
+            if (!score_rows(team, matrix, reading, few, some)) return;
         }
     });
+}
+
+// Several queries read a piece of some rows one after the other, while it is in the caches.
+void score_together(Team& team, const Matrix& matrix, const Reading& first, const double* queries,
+                    std::int64_t n_queries, Arms arms) {
+    constexpr std::int64_t size = rows_in_cache * lanes;
+    const Workspaces spaces(team, (n_queries + 1) * size);
+    team.run(arms.count, n_queries * matrix.n_columns,
+             [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
+                 double* const sums = spaces.of(thread);
+                 double* const square_sums = sums + n_queries * size;
+                 for (std::int64_t some = begin; some < end; some += rows_in_cache) {
+                     const Arms few{arms.ids + some, std::min(rows_in_cache, end - some)};
+                     std::fill(sums, square_sums + size, 0.0);
+                     for (std::int64_t from = 0; from < matrix.n_columns; from += columns_in_cache) {
+                         if (team.cancelled()) return;
+                         const std::int64_t to = std::min(from + columns_in_cache, matrix.n_columns);
+                         first.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
+                             kernels().add_rows(matrix, metric, query, few, from, to, out);
+                         });
+                         for (std::int64_t q = 1; q < n_queries; ++q) {
+                             kernels().add_rows(matrix, first.metric, queries + q * matrix.n_columns, few, from, to,
+                                                sums + q * size);
+                         }
+                     }
+                     for (std::int64_t q = 0; q < n_queries; ++q) {
+                         kernels().join_rows(sums + q * size, few.count, first.scores + q * arms.count + some);
+                     }
+                     if (first.squared()) {
+                         kernels().join_rows(square_sums, few.count, first.squares + some);
+                         negate(first.squares + some, few.count);
+                     }
+                 }
+             });
 }
 
 // The same for a tile of arms column by column; `space` has room for its places, two sums of lanes and one more.
@@ -282,8 +311,10 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
         }
     } else if (coordinate_major(matrix)) {
         score_by_column(team, matrix, first, queries, n_queries, arms);
+    } else if (n_queries == 1) {
+        score_by_row(team, matrix, first, arms);
     } else {
-        score_by_row(team, matrix, first, queries, n_queries, arms);
+        score_together(team, matrix, first, queries, n_queries, arms);
     }
 }
 
