@@ -376,3 +376,28 @@ def test_a_replay_goes_on_where_the_last_one_ended(kind: str) -> None:
         np.testing.assert_array_equal(verdicts[0], verdicts[1])
         decided |= set(verdicts[0].tolist())
     assert decided == {ACTIVE, DROPPED}
+
+
+def test_what_is_known_of_an_arm_does_not_drift() -> None:
+    """A running sum of a million numbers is off by 1e-11 of itself; what is tested must not be."""
+    steps = 1_000_000
+    order = _native.Order(np.ones(steps + 1), 0)
+    order.draw(steps)
+    centre = np.full(steps + 1, 0.1)
+    ledger = _native.Ledger(
+        np.ones(1),
+        np.ones(1),
+        None,
+        centres=float(centre.sum()),
+        magnitude=float(centre.sum()),
+        weights=float(steps + 1),
+        rounding=1e-11,
+        floor=0.0,
+        estimated=False,
+        two_sided=True,
+        both_signs=False,
+    )
+    ledger.record(order, centre, 0, steps, -math.inf, stakes=False)
+    ledger.add(_native.Team(1), np.full((steps, 1), 0.05), np.zeros(1, np.int64), 0, steps)
+    # All rewards are the same, so that the estimate is the score.
+    assert ledger.estimates[0] == pytest.approx(0.05 * (steps + 1), rel=1e-13)
