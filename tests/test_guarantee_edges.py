@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sureshot._types import Array, Floats
 
 ARMS, WIDTH, K, BLOCK = 100, 1024, 4, 8
-TRIALS, DELTA = 20, 0.05
+TRIALS, DELTA = 14, 0.05
 
 
 def positive(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
