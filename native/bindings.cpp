@@ -347,7 +347,7 @@ NB_MODULE(_native, m) {
                 const Unlocked unlocked(ledger.status.size());
                 return ledger.foretold_front(share, log_level);
             },
-            "share"_a, "log_level"_a, "The step by which the bets are foretold to have won against that share of the active arms.")
+            "share"_a, "log_level"_a, "The step by which the bets are predicted to have won against that share of the active arms.")
         .def(
             "forecast",
             [](const Ledger& ledger, const Ids& positions, std::int64_t length, double theta,

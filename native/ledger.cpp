@@ -504,7 +504,7 @@ double Ledger::Gap::closeness() const {
     if (!(error > 0.0)) return distance > 0.0 ? 0.0 : infinite;
     const double z = distance / error;
     if (z < -30.0) return -z;  // what the quotient tends to
-    if (z > 4.0) return 0.0;   // most arms, and less than a step in ten thousand
+    if (z > 4.0) return 0.0;   // most arms: below 2e-4
     return std::sqrt(2.0 / pi) * std::exp(-z * z / 2.0) / std::erfc(-z / std::sqrt(2.0));
 }
 

@@ -87,7 +87,7 @@ class Ledger {
     void look_again(Survey& survey) const;
     // Of the undecided arms.
     Outlook outlook(std::int64_t length, double theta, double log_level) const;
-    // The step by which the bets are foretold to have won against that share of the active arms.
+    // The step by which the bets are predicted to have won against that share of the active arms.
     double foretold_front(double share, double log_level) const;
     // Steps that each of the given arms will need until it is beaten, if it does not lie as close to the
     // threshold as it seems: to be spread by its error is part of what it is.

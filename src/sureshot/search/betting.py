@@ -1,7 +1,7 @@
 """Betting elimination: every arm is bet against at the exact score of the k-th best arm known.
 
 The theorem is in ``docs/theory.md``; the race that this loop runs is in `sureshot.search.race`. Few
-arms whose pulls are dear are left to `sureshot.search.leaders`.
+arms whose pulls are expensive are left to `sureshot.search.leaders`.
 """
 
 from __future__ import annotations
