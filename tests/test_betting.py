@@ -1,6 +1,6 @@
 """Whole races of betting: what they return, what they read, and what they promise.
 
-Few arms with dear pulls are not raced; here they are. `test_leaders.py` has what becomes of them else.
+Few arms with expensive pulls are not raced; here they are. `test_leaders.py` has what becomes of them else.
 """
 
 from __future__ import annotations

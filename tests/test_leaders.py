@@ -1,4 +1,4 @@
-"""Few arms with dear pulls: what is returned, what is pulled, and what is promised."""
+"""Few arms with expensive pulls: what is returned, what is pulled, and what is promised."""
 
 from __future__ import annotations
 

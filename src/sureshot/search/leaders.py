@@ -1,4 +1,4 @@
-"""Betting for few arms with dear pulls: leaders need not be pulled to the end.
+"""Betting for few arms with expensive pulls: leaders need not be pulled to the end.
 
 Every arm carries an upper limit of its score, the leaders a lower limit each, and every leader bets
 against every other arm on the difference of their rewards. The search ends when each arm outside the

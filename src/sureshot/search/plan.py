@@ -1,4 +1,4 @@
-"""What to pull next when pulls are dear: a matter of cost, never of correctness.
+"""What to pull next when pulls are expensive: a matter of cost, never of correctness.
 
 A score between the leaders and the others is chosen so that to prove the leaders above it and the
 others below it, with epsilon between, is predicted to cost the fewest pulls.
