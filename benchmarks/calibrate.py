@@ -1,4 +1,4 @@
-"""Measures the costs that a search decides by, next to the constants of `sureshot.search.costs`.
+"""Measures the costs that a search decides by, next to the constants of `sureshot.search.race.costs`.
 
 ``python -m benchmarks.calibrate [--rows 10000] [--coordinates 100000]`` needs as much memory as the array
 has, 4 GB by default, and takes a minute. Nothing is changed: the constants are fixed in the code, so that
@@ -17,7 +17,7 @@ from benchmarks import machine
 from benchmarks.table import markdown
 from sureshot import _native
 from sureshot._elements import for_kernels
-from sureshot.search import costs
+from sureshot.search.race import costs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

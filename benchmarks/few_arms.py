@@ -1,4 +1,4 @@
-"""What limits and pairs are worth for few arms: pulls of `search/leaders.py` next to those of the race.
+"""What limits and pairs are worth for few arms: pulls of `search/leaders/leaders.py` next to those of the race.
 
 ``python -m benchmarks.few_arms`` measures what is not in the rows yet, docs/results/few-arms.jsonl, and
 puts the table of section 13 into docs/theory.md. Some ten minutes from nothing; ``--populations 1``
@@ -19,7 +19,7 @@ import sureshot
 from benchmarks import machine
 from benchmarks.command import tell
 from sureshot.experiments import page, rows
-from sureshot.search import leaders
+from sureshot.search.leaders import leaders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 
-from sureshot.search import policy
-from sureshot.search.costs import PULLS
+from sureshot.search.race import policy
+from sureshot.search.race.costs import PULLS
 from sureshot.theory import concentration, wealth
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ import numpy as np
 import sureshot
 from benchmarks import machine, workloads
 from sureshot.experiments import page, rows
-from sureshot.search import betting, policy, run
+from sureshot.search import run
+from sureshot.search.race import betting, policy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

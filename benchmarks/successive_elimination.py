@@ -17,7 +17,6 @@ import numpy as np
 
 from sureshot._native import Team
 from sureshot.blocks import Blocks
-from sureshot.search.order import uniform_order
 from sureshot.search.problem import largest
 from sureshot.sources.dense import DenseSource
 from sureshot.theory import concentration, intervals
@@ -133,7 +132,7 @@ def search(
     )
     drawable = np.flatnonzero(known.weight > 0)
     n_rewards = len(drawable)
-    order = drawable[uniform_order(rng, n_rewards)]
+    order = drawable[rng.permutation(n_rewards)]
     # Rewards are centred, so all of them lie within the largest weight of 0.
     width = 2 * float(known.weight.max())
     # The top k is lost only if the upper end of one of its k arms fails, or the lower end of one of

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sureshot.search import betting, leaders
-from sureshot.search.race import DROPPED, Race
+from sureshot.search.leaders import leaders
+from sureshot.search.race import betting
+from sureshot.search.race.race import DROPPED, Race
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -211,7 +211,8 @@ def of_functions() -> Iterator[Search]:
     def search(name: str, table: Array, k: int = 1, **options: Any) -> Search:
         options = {"epsilon": 0.05, "rng": 5, **options}
         return Search(
-            f"pulls, {name}", lambda: sureshot.best_arms(pull_of(table), *table.shape, k, **options)
+            f"pulls, {name}",
+            lambda: sureshot.best_arms(pull_of(table), len(table), table.shape[1], k, **options),
         )
 
     yield search("few arms", few)

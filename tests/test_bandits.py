@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.search import pulls
+from sureshot.search.bandits import pulls
 from sureshot.search.run import BANDITS, FIXED_BUDGET, METHODS, TOP_ONE, WITH_BUDGET
 from tests.bandits import PROMISING, WAYS, Table, Way, bernoulli, best_arms, loss
 from tests.conftest import CERTAIN, oracle

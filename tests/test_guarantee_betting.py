@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from sureshot.search import ladder
+from sureshot.search.race import ladder
 from sureshot.theory import wealth
 from tests.guarantee import assert_at_most
 from tests.populations import (

@@ -141,6 +141,13 @@ def test_a_radius_divided_by_ten_is_caught(monkeypatch: pytest.MonkeyPatch) -> N
         assert_at_most(count, 200, 0.01)
 
 
+class InOrder(np.random.Generator):
+    """Draws coordinates in the order in which they are."""
+
+    def permutation(self, x: int, axis: int = 0) -> Ints:  # type: ignore[override]
+        return np.arange(x)
+
+
 class OnesFirst(FunctionSource):
     """Lists of ones and zeros of which only the number of ones is kept; ones come first."""
 
@@ -196,6 +203,6 @@ def test_the_adversarial_experiment_of_the_paper(epsilon: float, delta: float) -
             cheap_pulls=False,
         )
         tally = Tally()
-        found = bounded_me.search(problem, rng, tally, draw_order=lambda _, count: np.arange(count))
+        found = bounded_me.search(problem, InOrder(np.random.PCG64(0)), tally)
         assert tally.numbers_read < n_arms * n_rewards
         assert suboptimality(ones / n_rewards, found.positions) < epsilon

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.search import betting, policy
+from sureshot.search.race import betting, policy
 from tests.conftest import oracle
 from tests.guarantee import assert_at_most
 

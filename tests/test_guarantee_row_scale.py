@@ -13,7 +13,7 @@ import pytest
 
 import sureshot
 from sureshot import Bounds, _native
-from sureshot.search import betting, policy
+from sureshot.search.race import betting, policy
 from tests.guarantee import assert_at_most
 
 if TYPE_CHECKING:

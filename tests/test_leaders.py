@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.search import leaders
+from sureshot.search.leaders import leaders
 from sureshot.theory.mixture import Draws
 from tests.guarantee import assert_at_most
 from tests.test_betting import Table

@@ -10,9 +10,9 @@ import pytest
 
 from sureshot import _native
 from sureshot.blocks import Blocks
-from sureshot.search import betting, policy
 from sureshot.search.problem import Problem, Tally
-from sureshot.search.race import ACTIVE, DROPPED, Race
+from sureshot.search.race import betting, policy
+from sureshot.search.race.race import ACTIVE, DROPPED, Race
 from sureshot.sources.dense import DenseSource
 from sureshot.theory import intervals, wealth
 from tests.guarantee import assert_at_most

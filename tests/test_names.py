@@ -124,15 +124,18 @@ def test_what_is_named_is_there(path: str) -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("section 7 is `search/evidence.py`, not `search/ladder.py`", "search/evidence.py"),
+        ("section 7 is `search/evidence.py`, not `search/race/ladder.py`", "search/evidence.py"),
         ("see [there](nowhere.md) and [here](theory.md)", "nowhere.md"),
         (
             "see [there](theory.md#no-such-part) and [here](theory.md#6-free-controls)",
             "theory.md#no-such-part",
         ),
         ("native/absent.cpp does what native/team.cpp does", "native/absent.cpp"),
-        ("`sureshot.search.gone` and `sureshot.search.race.Race`", "sureshot.search.gone"),
-        ("`sureshot.search.race.Pace` and `benchmarks.share`", "sureshot.search.race.Pace"),
+        ("`sureshot.search.gone` and `sureshot.search.race.race.Race`", "sureshot.search.gone"),
+        (
+            "`sureshot.search.race.race.Pace` and `benchmarks.share`",
+            "sureshot.search.race.race.Pace",
+        ),
         ("tests/test_no_such_*.py and tests/test_guarantee_*.py", "tests/test_no_such_*.py"),
         (
             "as `test_that_nobody_wrote` shows, and test_what_is_named_is_there",

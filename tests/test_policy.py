@@ -10,8 +10,8 @@ import pytest
 
 import sureshot
 from sureshot import _native
-from sureshot.search import policy
-from sureshot.search.costs import PULLS, Costs
+from sureshot.search.race import policy
+from sureshot.search.race.costs import PULLS, Costs
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats

@@ -9,7 +9,7 @@ import pytest
 
 import sureshot
 from sureshot import Bounds, BoundsError
-from sureshot.search import betting
+from sureshot.search.race import betting
 from sureshot.search.run import FIXED_BUDGET, METHODS, TOP_ONE
 from tests.conftest import CERTAIN, LAYOUTS
 

@@ -23,8 +23,8 @@ def _close(found: Any, recorded: Any) -> bool:
     if isinstance(recorded, list):
         return len(found) == len(recorded) and all(map(_close, found, recorded))
     if isinstance(recorded, float):
-        return found == pytest.approx(recorded, rel=1e-12, abs=1e-300)
-    return type(found) is type(recorded) and found == recorded
+        return bool(found == pytest.approx(recorded, rel=1e-12, abs=1e-300))
+    return type(found) is type(recorded) and bool(found == recorded)
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search.name)

@@ -15,10 +15,11 @@ import numpy as np
 
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate
-from sureshot.search import costs, exact, policy
-from sureshot.search.check import checked_totals, refuse_rewards
-from sureshot.search.ladder import Ladder
+from sureshot.search import exact
 from sureshot.search.problem import Answer, largest
+from sureshot.search.race import costs, policy
+from sureshot.search.race.ladder import Ladder
+from sureshot.search.reward_limits import checked_totals, refuse_rewards
 from tests.reference.estimates import Estimates
 from tests.reference.evidence import Evidence
 from tests.reference.order import DrawnOrder

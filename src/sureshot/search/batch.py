@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot._native import Team
-from sureshot.search import betting, exact
+from sureshot.search import exact
+from sureshot.search.race import betting
 from sureshot.search.run import result_of, run
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     from sureshot._types import Floats
     from sureshot.result import TopK
-    from sureshot.search.betting import Outcome
     from sureshot.search.problem import Problem, Tally
+    from sureshot.search.race.betting import Outcome
 
     # Puts the problem of one query together, to be searched by that team.
     Start = Callable[[int, Team], tuple[Problem, Tally]]

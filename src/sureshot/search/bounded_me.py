@@ -12,28 +12,19 @@ import numpy as np
 
 from sureshot.result import Certificate
 from sureshot.search import exact
-from sureshot.search.check import checked_totals
-from sureshot.search.order import uniform_order
 from sureshot.search.problem import Answer, largest
+from sureshot.search.reward_limits import checked_totals
 from sureshot.theory import schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sureshot._types import Ints
     from sureshot.search.problem import Problem, Tally
 
 # Not called unconditional: that word is for theorems whose proof is complete.
 AS_PUBLISHED = "BoundedME's theorem as published (docs/theory.md names two gaps in its proof)"
 
 
-def search(
-    problem: Problem,
-    rng: np.random.Generator,
-    tally: Tally,
-    draw_order: Callable[[np.random.Generator, int], Ints] = uniform_order,
-) -> Answer:
-    """Run the schedule. `draw_order` is replaced only by experiments on other orders."""
+def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
+    """Run the schedule."""
     source, k, intervals = problem.source, problem.k, problem.intervals
     drawable = np.flatnonzero(intervals.weight > 0)
     n_rewards = len(drawable)
@@ -53,7 +44,7 @@ def search(
     if not rounds or rounds[0].pulls == n_rewards:
         return exact.search(problem, rng, tally)
 
-    order = drawable[draw_order(rng, n_rewards)]
+    order = drawable[rng.permutation(n_rewards)]
     constant = float(intervals.centre.sum())
     alive = np.arange(len(problem.arms))
     sums = np.zeros(len(alive))  # of the centred rewards pulled so far

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.result import TopK, Work
-from sureshot.search import (
-    betting,
-    bounded_me,
-    exact,
+from sureshot.search import bounded_me, exact
+from sureshot.search.bandits import (
     exponential_gap,
     lil_ucb,
     lucb,
@@ -19,6 +17,7 @@ from sureshot.search import (
     successive_halving,
     successive_rejects,
 )
+from sureshot.search.race import betting
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.search import exact
+from sureshot.search.bandits.pulls import Pulls, trivial
+from sureshot.search.bandits.turns import Turns
 from sureshot.search.problem import largest
-from sureshot.search.pulls import Pulls, trivial
-from sureshot.search.turns import Turns
 from sureshot.theory import radii
 
 if TYPE_CHECKING:

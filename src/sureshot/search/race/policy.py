@@ -14,7 +14,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
-    from sureshot.search.costs import Costs
+    from sureshot.search.race.costs import Costs
 
 
 BYTES_OF_BET = 8

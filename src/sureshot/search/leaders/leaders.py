@@ -17,10 +17,10 @@ import numpy as np
 
 from sureshot.result import Certificate
 from sureshot.search import exact
-from sureshot.search.plan import Outlook, next_steps
-from sureshot.search.policy import kth_largest
+from sureshot.search.leaders.next_pulls import Outlook, next_steps
+from sureshot.search.leaders.readings import LEVEL_PER_STEP, Readings
 from sureshot.search.problem import Answer, largest
-from sureshot.search.readings import LEVEL_PER_STEP, Readings
+from sureshot.search.race.policy import kth_largest
 
 if TYPE_CHECKING:
     from sureshot._types import Bools, Ints

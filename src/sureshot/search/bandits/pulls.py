@@ -12,10 +12,9 @@ import numpy as np
 
 from sureshot.result import Certificate
 from sureshot.search import exact
-from sureshot.search.check import checked_totals
-from sureshot.search.order import uniform_order
+from sureshot.search.bandits.sample import Sample
 from sureshot.search.problem import Answer, largest
-from sureshot.search.sample import Sample
+from sureshot.search.reward_limits import checked_totals
 from sureshot.theory.elimination import Lists
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class Pulls:
         self._rng = rng
         self._coordinates = drawable
         if not self.replacement:
-            self._coordinates = drawable[uniform_order(rng, self.n_rewards)]
+            self._coordinates = drawable[rng.permutation(self.n_rewards)]
 
     @property
     def means(self) -> Floats:

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.search import exact
-from sureshot.search.median_elimination import eliminate
-from sureshot.search.pulls import Pulls, trivial
+from sureshot.search.bandits.median_elimination import eliminate
+from sureshot.search.bandits.pulls import Pulls, trivial
 from sureshot.theory import elimination
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.search import exact
-from sureshot.search.pulls import Pulls, trivial
-from sureshot.search.turns import Turns
+from sureshot.search.bandits.pulls import Pulls, trivial
+from sureshot.search.bandits.turns import Turns
 from sureshot.theory import radii
 
 if TYPE_CHECKING:

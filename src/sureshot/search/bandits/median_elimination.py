@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.search import exact
-from sureshot.search.pulls import Pulls, trivial
+from sureshot.search.bandits.pulls import Pulls, trivial
 from sureshot.theory import elimination
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from sureshot.theory.looks import next_look
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sureshot.search.pulls import Pulls
+    from sureshot.search.bandits.pulls import Pulls
 
 # A round is told whenever the numbers read have grown by this factor.
 ROUND_GROWTH = 1.25

@@ -9,7 +9,7 @@ from sureshot.theory import radii
 
 if TYPE_CHECKING:
     from sureshot._types import Ints
-    from sureshot.search.pulls import Pulls
+    from sureshot.search.bandits.pulls import Pulls
 
 
 class Sample:

@@ -1,7 +1,7 @@
 """Betting elimination: every arm is bet against at the exact score of the k-th best arm known.
 
-The theorem is in ``docs/theory.md``; the race that this loop runs is in `sureshot.search.race`. Few
-arms whose pulls are expensive are left to `sureshot.search.leaders`.
+The theorem is in ``docs/theory.md``; the race that this loop runs is in `sureshot.search.race.race`. Few
+arms whose pulls are expensive are left to `sureshot.search.leaders.leaders`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.search import exact, leaders, policy
+from sureshot.search import exact
+from sureshot.search.leaders import leaders
 from sureshot.search.problem import timed
-from sureshot.search.race import Race
+from sureshot.search.race import policy
+from sureshot.search.race.race import Race
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.search import exact
-from sureshot.search.pulls import Pulls
+from sureshot.search.bandits.pulls import Pulls
 from sureshot.theory import budgets
 
 if TYPE_CHECKING:

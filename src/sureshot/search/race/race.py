@@ -18,10 +18,11 @@ import numpy as np
 from sureshot import _native
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate, unless_beyond
-from sureshot.search import costs, exact, policy
-from sureshot.search.check import refuse_rewards
-from sureshot.search.ladder import Ladder
+from sureshot.search import exact
 from sureshot.search.problem import Answer, largest
+from sureshot.search.race import costs, policy
+from sureshot.search.race.ladder import Ladder
+from sureshot.search.reward_limits import refuse_rewards
 from sureshot.theory.rounding import rounding_share
 
 if TYPE_CHECKING:

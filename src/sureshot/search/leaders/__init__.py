@@ -1,0 +1,3 @@
+"""Betting for few arms with expensive pulls."""
+
+from __future__ import annotations
