@@ -258,9 +258,7 @@ def test_an_arm_that_reads_on_keeps_its_bets() -> None:
         start = 0
         for stop in stops:
             race.ledger.record(race.order, race.centre, start, stop, 50.0, stakes=True)
-            problem.source.advance(
-                race.ledger, race.order, problem.team, problem.arms, everyone, start, stop
-            )
+            race.reading.bet_on(everyone, start, stop)
             start = stop
         low = -1e6
         found.append(

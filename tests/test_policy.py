@@ -11,7 +11,8 @@ import pytest
 import sureshot
 from sureshot import _native
 from sureshot.search.race import policy
-from sureshot.search.race.costs import PULLS, Costs
+from sureshot.search.race.costs import Costs, costs_of
+from sureshot.sources.costs import PAID_PULLS
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats
@@ -26,6 +27,8 @@ ROWS = Costs(
     round=0.0,
     ledger_bytes=1 << 20,
 )
+
+PULLS = costs_of(PAID_PULLS, n_arms=50)
 
 
 def test_the_slowest_arms_are_evaluated_and_no_others() -> None:
