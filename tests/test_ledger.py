@@ -14,6 +14,7 @@ from sureshot.search.problem import Tally
 from sureshot.search.race import policy
 from sureshot.search.race.race import ACTIVE, DROPPED, Race
 from tests.guarantee import assert_at_most
+from tests.ledgers import ledger_of
 from tests.reference.estimates import estimates_of
 from tests.reference.evidence import Evidence
 from tests.reference.tables import CASES, N_ARMS, N_COORDINATES, Table, table_of
@@ -91,24 +92,11 @@ def test_wealth_that_was_nearly_lost_can_be_won_back() -> None:
     lost, won = 400, 4000
     rewards = np.concatenate([np.full(lost, 1.0), np.full(won, -1.0)])
     steps = lost + won
-    order = _native.Order(np.ones(2 * steps), 3)
-    order.draw(steps)
-    field = {
-        "centres": 0.0,
-        "magnitude": 0.0,
-        "weights": 2.0 * steps,
-        "floor": 0.0,
-        "rounding": 1e-11,
-    }
-    flags = {"estimated": False, "two_sided": True, "both_signs": False}
-    ledger = _native.Ledger(np.ones(1), np.ones(1), None, **field, **flags)  # type: ignore[arg-type]
-    # Told that the score is enormous, the bets stake as much as they may from the start.
-    ledger.record(order, np.zeros(2 * steps), 0, steps, 1.9 * steps, stakes=True)
-    team = _native.Team(1)
-    ledger.add(team, rewards[:, None].copy(), np.zeros(1, np.int64), 0, steps)
-    positions = np.zeros(1, np.int64)
-    assert ledger.judge(team, positions, float(lost - won - steps), math.log(20), 2) == 0
-    assert ledger.judge(team, positions, 0.0, math.log(20), 2) == 1
+    # With such a guess the bets stake as much as they may from the start.
+    ledger = ledger_of(rewards[:, None], 2 * steps, guess=1.9 * steps)
+    team, arm = _native.Team(1), np.array([0])
+    assert ledger.judge(team, arm, float(lost - won - steps), math.log(20), DROPPED) == 0
+    assert ledger.judge(team, arm, 0.0, math.log(20), DROPPED) == 1
 
 
 # A round reads all that the budget affords.
@@ -155,26 +143,10 @@ def boundary_wins(values: Floats, guess: float, shift: float, delta: float) -> t
     steps, arms = len(values), 4000
     rng = np.random.default_rng([10, steps])
     rewards = rng.permuted(np.repeat(values[:, None], arms, axis=1), axis=0)
-    order = _native.Order(np.ones(steps), 0)
-    order.draw(steps - 20)
-    ledger = _native.Ledger(
-        np.ones(arms),
-        np.ones(arms),
-        None,
-        centres=0.0,
-        magnitude=0.0,
-        weights=float(steps),
-        rounding=1e-11,
-        floor=0.0,
-        estimated=False,
-        two_sided=True,
-        both_signs=False,
-    )
     truth = float(values.sum())
-    ledger.record(order, np.zeros(steps), 0, steps - 20, truth + guess, stakes=True)
-    team, everyone = _native.Team(2), np.arange(arms)
-    ledger.add(team, rewards[: steps - 20].copy(), everyone, 0, steps - 20)
-    wins = ledger.judge(team, everyone, truth + shift, -math.log(delta), DROPPED)
+    ledger = ledger_of(rewards[: steps - 20].copy(), steps, guess=truth + guess)
+    theta = truth + shift
+    wins = ledger.judge(_native.Team(2), np.arange(arms), theta, -math.log(delta), DROPPED)
     return wins, arms
 
 
@@ -182,7 +154,7 @@ def boundary_wins(values: Floats, guess: float, shift: float, delta: float) -> t
 @pytest.mark.parametrize("guess", [0.0, 20.0, 100.0])
 @pytest.mark.parametrize("delta", [0.01, 0.05, 0.3])
 def test_kept_bets_keep_the_promise(name: str, guess: float, delta: float) -> None:
-    """An arm at the threshold is beaten with probability at most delta, whatever was guessed."""
+    """An arm at the threshold is beaten with probability at most delta, for any guess."""
     assert_at_most(*boundary_wins(POPULATIONS[name], guess, 0.0, delta), delta)
 
 
@@ -197,24 +169,8 @@ def test_planted_a_threshold_that_is_too_high(name: str) -> None:
 def test_an_arm_at_its_limit_is_never_certainly_below(limit: float) -> None:
     """The room is kept short: rounded down it would drop an arm whose every reward is the largest."""
     steps = 100
-    order = _native.Order(np.ones(steps), 0)
-    order.draw(60)
-    ledger = _native.Ledger(
-        np.ones(1),
-        np.full(1, limit),
-        None,
-        centres=0.0,
-        magnitude=0.0,
-        weights=float(steps),
-        rounding=1e-11,
-        floor=0.0,
-        estimated=False,
-        two_sided=True,
-        both_signs=False,
-    )
-    ledger.record(order, np.zeros(steps), 0, 60, 0.37 * steps, stakes=True)
-    team, arm = _native.Team(1), np.zeros(1, np.int64)
-    ledger.add(team, np.full((60, 1), limit), arm, 0, 60)
+    ledger = ledger_of(np.full((60, 1), limit), steps, guess=0.37 * steps, limit=limit)
+    team, arm = _native.Team(1), np.array([0])
     assert ledger.judge(team, arm, limit * steps, 1e-6, DROPPED) == 0
     # Beyond it, by more than the room is rounded, it is certain at once.
     assert ledger.judge(team, arm, 1.02 * limit * steps, 1e6, DROPPED) == 1
@@ -248,23 +204,7 @@ def test_a_replay_goes_on_where_the_last_one_ended(kind: str) -> None:
 def test_what_is_known_of_an_arm_does_not_drift() -> None:
     """A running sum of a million numbers is off by 1e-11 of itself; what is tested must not be."""
     steps = 1_000_000
-    order = _native.Order(np.ones(steps + 1), 0)
-    order.draw(steps)
-    centre = np.full(steps + 1, 0.1)
-    ledger = _native.Ledger(
-        np.ones(1),
-        np.ones(1),
-        None,
-        centres=float(centre.sum()),
-        magnitude=float(centre.sum()),
-        weights=float(steps + 1),
-        rounding=1e-11,
-        floor=0.0,
-        estimated=False,
-        two_sided=True,
-        both_signs=False,
-    )
-    ledger.record(order, centre, 0, steps, -math.inf, stakes=False)
-    ledger.add(_native.Team(1), np.full((steps, 1), 0.05), np.zeros(1, np.int64), 0, steps)
+    rewards = np.full((steps, 1), 0.05)
+    ledger = ledger_of(rewards, steps + 1, guess=-math.inf, centre=0.1, stakes=False)
     # All rewards are the same, so that the estimate is the score.
     assert ledger.estimates[0] == pytest.approx(0.05 * (steps + 1), rel=1e-13)
