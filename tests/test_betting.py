@@ -282,12 +282,15 @@ def test_whole_rows_count_against_the_budget(missing: int) -> None:
         0.1,
         to_be_estimated(query, blocks, 100),
         "none",
-        budget=sampled + 2 * 4096 - missing,
+        budget=sampled + 3 * 4096 - missing,
     )
-    race = Race(problem, np.random.default_rng(0), Tally(), policy.DEFAULT)
+    impatient = policy.Policy(patience=0.0)  # evaluates as soon as it can
+    race = Race(problem, np.random.default_rng(0), Tally(), impatient)
     race.read_on()
     assert race.tally.numbers_read == sampled
-    assert race._affords(np.array([4, 7])) == (missing == 0)
+    race.suspend_and_drop()
+    race.evaluate_candidates()
+    assert race.tally.exact_scores == (3 if missing == 0 else 0)
 
 
 def test_stakes_wait_for_the_limit_also_under_a_budget() -> None:

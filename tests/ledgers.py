@@ -1,0 +1,47 @@
+"""Ledgers of arms whose rewards are given, in blocks of weight 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot import _native
+
+if TYPE_CHECKING:
+    from sureshot._types import Floats
+
+
+def ledger_of(
+    rewards: Floats,
+    blocks: int,
+    *,
+    guess: float,
+    limit: float = 1.0,
+    centre: float = 0.0,
+    stakes: bool = True,
+) -> _native.Ledger:
+    """Return a ledger in which every arm has read its rewards, (steps, arms), of so many blocks.
+
+    All bets were placed with the same guess of the threshold.
+    """
+    steps, n_arms = rewards.shape
+    centres = np.full(blocks, centre)
+    order = _native.Order(np.ones(blocks), 0)
+    order.draw(steps)
+    ledger = _native.Ledger(
+        np.ones(n_arms),
+        np.full(n_arms, limit),
+        None,
+        centres=float(centres.sum()),
+        magnitude=float(centres.sum()),
+        weights=float(blocks),
+        rounding=1e-11,
+        floor=0.0,
+        estimated=False,
+        two_sided=True,
+        both_signs=False,
+    )
+    ledger.record(order, centres, 0, steps, guess, stakes=stakes)
+    ledger.add(_native.Team(2), rewards, np.arange(n_arms), 0, steps)
+    return ledger
