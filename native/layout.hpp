@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels.hpp"
+#include "prefetch.hpp"
 #include "widen.hpp"
 
 namespace sureshot::SURESHOT_ISA {
@@ -60,16 +61,6 @@ inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a :
 
 // Scattered cache lines are asked for this far ahead.
 constexpr std::int64_t lines_ahead = 96;
-
-// Into the second-level cache: it has more lines on their way at a time than the first, which doubles
-// the speed at which scattered lines arrive.
-inline void fetch_ahead(const void* address) {
-#if defined(__GNUC__)
-    __builtin_prefetch(address, 0, 2);
-#else
-    (void)address;
-#endif
-}
 
 // Asks for the values of some arms in one column, from the arm `begin` on.
 inline void fetch_column(const Matrix& matrix, std::int64_t column, const Places& places, std::int64_t begin,

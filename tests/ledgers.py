@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
+from sureshot.search.race import policy
+from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
@@ -41,6 +43,8 @@ def ledger_of(
         estimated=False,
         two_sided=True,
         both_signs=False,
+        constants=BET_CONSTANTS,
+        rules=prediction_rules(policy.DEFAULT),
     )
     ledger.record(order, centres, 0, steps, guess, stakes=stakes)
     ledger.add(_native.Team(2), rewards, np.arange(n_arms), 0, steps)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot._native import Team
+from sureshot._native import ACTIVE, DROPPED, Team
 from sureshot.blocks import Blocks
 from sureshot.search.leaders import leaders
 from sureshot.search.problem import Problem, Tally
 from sureshot.search.race import ladder, policy
-from sureshot.search.race.race import ACTIVE, DROPPED, Race
+from sureshot.search.race.race import Race
 from sureshot.sources.dense import DenseSource
 from sureshot.theory.intervals import to_be_estimated
 from tests.guarantee import assert_at_most

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from sureshot import _native
+from sureshot._native import ACTIVE, DROPPED
 from sureshot.search.problem import Tally
 from sureshot.search.race import policy
-from sureshot.search.race.race import ACTIVE, DROPPED, Race
+from sureshot.search.race.race import Race
 from tests.guarantee import assert_at_most
 from tests.ledgers import ledger_of
 from tests.reference.estimates import estimates_of

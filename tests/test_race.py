@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from sureshot import _native
+from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
 from sureshot.search.problem import Tally
 from sureshot.search.race import betting, policy
-from sureshot.search.race.race import ACTIVE, DROPPED, KNOWN, SUSPENDED, Race
+from sureshot.search.race.race import Race
 from tests.reference.checked_race import CheckedRace
 from tests.reference.tables import CASES, KINDS, N_ARMS, N_COORDINATES, Table, table_of
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.search.race.race import ACTIVE, DROPPED, KNOWN, SUSPENDED, Race
+from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
+from sureshot.search.race.race import Race
 from tests.reference.estimates import estimates_of
 from tests.reference.evidence import Evidence
 

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
+from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate, unless_beyond
 from sureshot.search import exact
 from sureshot.search.problem import Answer, largest
 from sureshot.search.race import policy
+from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
 from sureshot.search.race.reading import Reading
@@ -31,9 +33,6 @@ from sureshot.theory.rounding import rounding_share
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
-
-# The undecided ones first; the native code uses the same numbers.
-ACTIVE, SUSPENDED, DROPPED, KNOWN = range(4)
 
 # A budget may end before any reward but 0 was met: then nothing is known that a promise could rest on.
 NOTHING_MET = Certificate(
@@ -79,6 +78,8 @@ class Race:
             estimated=intervals.estimated,
             two_sided=intervals.two_sided,
             both_signs=len(problem.signs) == 2,
+            constants=BET_CONSTANTS,
+            rules=prediction_rules(rules),
         )
         self.reading = Reading(problem, self.order, self.ledger)
         self.costs = costs_of(
@@ -153,9 +154,9 @@ class Race:
         if self.guess > self.threshold:
             return usual
         # Where hardly an arm will be beaten there is nothing to look for.
-        foretold = self.ledger.foretold_front(self.rules.hardly_an_arm, self.log_level)
-        leap = policy.foretold_front(
-            self.rules, self.costs, self.front, self.order.length, foretold
+        predicted = self.ledger.predicted_front(self.rules.hardly_an_arm, self.log_level)
+        leap = policy.predicted_front(
+            self.rules, self.costs, self.front, self.order.length, predicted
         )
         return max(usual, leap)
 
@@ -249,10 +250,10 @@ class Race:
                 self.guess + problem.epsilon,
                 self.log_level,
                 DROPPED if self.guess == self.threshold else SUSPENDED,
-                sparing=survey,
+                survey,
             )
             if beaten:
-                ledger.look_again(survey)
+                ledger.count_others(survey)
         self.survey = survey
 
     def _drop(self, positions: Ints) -> None:
@@ -291,7 +292,7 @@ class Race:
         if self.front < self.rules.fewest_steps or survey.others > self.rules.few_arms:
             return np.empty(0, dtype=np.int64)
         others = np.setdiff1d(self.ledger.arms_with(ACTIVE), survey.candidates)
-        needed = self.ledger.forecast(
+        needed = self.ledger.needed_steps(
             others, self.order.length, self.guess + self.problem.epsilon, self.log_level
         )
         count = policy.how_many_to_evaluate(self.costs, needed, self.front, self.order.length)
@@ -346,7 +347,7 @@ class Race:
 
     def _finishing_pays_at(self, threshold: float, margin: float) -> bool:
         theta = threshold + self.problem.epsilon
-        needed, unread = self.ledger.outlook(self.order.length, theta, self.log_level)
+        needed, unread = self.ledger.remaining_steps(self.order.length, theta, self.log_level)
         length = float(self.order.length)
         return policy.finishing_pays(
             self.costs,
