@@ -1,4 +1,4 @@
-"""Measures the costs that a search decides by, next to the constants of `sureshot.search.race.costs`.
+"""Measures the costs that a search decides by, next to the constants of `sureshot.sources.costs`.
 
 ``python -m benchmarks.calibrate [--rows 10000] [--coordinates 100000]`` needs as much memory as the array
 has, 4 GB by default, and takes a minute. Nothing is changed: the constants are fixed in the code, so that
@@ -17,7 +17,10 @@ from benchmarks import machine
 from benchmarks.table import markdown
 from sureshot import _native
 from sureshot._elements import for_kernels
-from sureshot.search.race import costs
+from sureshot.search.race import policy
+from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
+from sureshot.search.race.costs import BET, DRAW
+from sureshot.sources import costs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,12 +50,18 @@ class Calibration:
 
     def __init__(self, n_arms: int, width: int, threads: int) -> None:
         self.data = np.random.default_rng(0).random((n_arms, width), dtype=np.float32)
-        self.values, self.element = for_kernels(self.data)
         self.query = np.ones(width)
         self.arms = np.arange(n_arms)
         self.team = _native.Team(threads)
         self.team.start()
         self.shift = self.data.ctypes.data % 64 // 4 if self.data.strides[0] % 64 == 0 else 0
+        self.dense = _native.Dense(
+            *for_kernels(self.data),
+            _native.Metric.INNER_PRODUCT,
+            self.query,
+            block=LINE,
+            shift=self.shift,
+        )
         self.n_blocks = -(-(width + self.shift) // LINE)
         self.weight = np.ones(self.n_blocks)
 
@@ -60,15 +69,7 @@ class Calibration:
         """Time a cache line of a row that is read whole."""
         scores = np.empty((1, len(self.arms)))
         seconds = median_seconds(
-            lambda _: _native.row_scores(
-                self.values,
-                self.element,
-                _native.Metric.INNER_PRODUCT,
-                self.query[None],
-                self.arms,
-                self.team,
-                scores,
-            )
+            lambda _: _native.row_scores(self.dense, self.query[None], self.arms, self.team, scores)
         )
         return 1e9 * seconds / (self.data.nbytes / 64)
 
@@ -81,16 +82,7 @@ class Calibration:
         ]
         seconds = median_seconds(
             lambda repeat: _native.block_sums(
-                self.values,
-                self.element,
-                _native.Metric.INNER_PRODUCT,
-                self.query,
-                self.arms,
-                blocks[repeat],
-                LINE,
-                self.shift,
-                self.team,
-                sums,
+                self.dense, self.arms, blocks[repeat], self.team, sums
             )
         )
         return 1e9 * seconds / sums.size
@@ -109,26 +101,15 @@ class Calibration:
             estimated=False,
             two_sided=True,
             both_signs=False,
+            constants=BET_CONSTANTS,
+            rules=prediction_rules(policy.DEFAULT),
         )
         order = _native.Order(self.weight, seed)
         order.draw(stops[-1])
         zeros, start = np.zeros(self.n_blocks), 0
         for stop in stops:
             ledger.record(order, zeros, start, stop, 1.0, stakes=True)
-            ledger.read(
-                self.team,
-                self.values,
-                self.element,
-                _native.Metric.INNER_PRODUCT,
-                self.query,
-                LINE,
-                self.shift,
-                self.arms,
-                order,
-                self.arms,
-                start,
-                stop,
-            )
+            ledger.read(self.team, self.dense, self.arms, order, self.arms, start, stop)
             start = stop
         return ledger
 
@@ -167,9 +148,9 @@ def main() -> None:
     measured = {
         "NEXT_LINE": (calibration.next_line(), costs.NEXT_LINE),
         "SCATTERED_LINE": (line, costs.SCATTERED_LINE),
-        "BET": (bet, costs.BET),
+        "BET": (bet, BET),
         "VISIT_OF_ROW": (visit, costs.VISIT_OF_ROW),
-        "DRAW": (calibration.draw(), costs.DRAW),
+        "DRAW": (calibration.draw(), DRAW),
     }
     table = [[name, f"{found:.3g}", f"{used:g}"] for name, (found, used) in measured.items()]
     print("\n".join(markdown(["cost", "measured, ns", "used"], table)))

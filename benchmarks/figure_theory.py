@@ -18,7 +18,8 @@ import matplotlib as mpl
 import numpy as np
 
 from sureshot.search.race import policy
-from sureshot.search.race.costs import PULLS
+from sureshot.search.race.costs import costs_of
+from sureshot.sources.costs import PAID_PULLS
 from sureshot.theory import concentration, wealth
 
 if TYPE_CHECKING:
@@ -89,9 +90,10 @@ def draw(kind: str, n_rewards: int, gap: float, rng: np.random.Generator) -> Arm
 
 def fronts(n_rewards: int) -> list[int]:
     """Return the steps after which the arms are tested, the same for every method."""
-    steps = [policy.next_front(policy.DEFAULT, PULLS, 0, n_rewards, 1)]
+    pulls = costs_of(PAID_PULLS, n_arms=1)
+    steps = [policy.next_front(policy.DEFAULT, pulls, 0, n_rewards, 1)]
     while steps[-1] < n_rewards:
-        steps.append(policy.next_front(policy.DEFAULT, PULLS, steps[-1], n_rewards, 1))
+        steps.append(policy.next_front(policy.DEFAULT, pulls, steps[-1], n_rewards, 1))
     return steps
 
 

@@ -36,12 +36,12 @@ PARTS = (
     ("checks of the arguments", "sureshot._validate", "top_k_request"),
     ("setting up the problem", "sureshot.api", "top_k_problem"),
     ("setting up the race", "sureshot.search.race.race", "Race.__init__"),
-    ("reading blocks and betting", "sureshot.sources.dense", "DenseSource.advance"),
+    ("reading blocks and betting", "sureshot.search.race.reading", "Reading.bet_on"),
     ("replaying bets", "sureshot.search.race.race", "Race.suspend_and_drop"),
     ("replaying bets", "sureshot.search.race.race", "Race._drop"),
     ("choosing candidates", "sureshot.search.race.race", "Race.evaluate_candidates"),
     ("exact evaluation", "sureshot.search.race.race", "Race.evaluate"),
-    ("exact evaluation", "sureshot.sources.dense", "DenseSource.exact_scores"),
+    ("exact evaluation", "sureshot.sources.dense", "DenseSource.exact_scores_of"),
     ("writing the answer", "sureshot.search.race.race", "Race.answer"),
 )
 

@@ -70,54 +70,59 @@ NB_MODULE(_native, m) {
              "raise KeyboardInterrupt.");
 
     m.def(
+        "coordinate_major",
+        [](const Data& data, Element element) { return coordinate_major(matrix_of(data, element)); },
+        "data"_a.noconvert(), "element"_a, "Whether one column lies closer together than one row.");
+
+    nb::class_<Dense>(m, "Dense", "Data and a query, and the blocks in which rows are read.")
+        .def(nb::init<Data, Element, Metric, Reals, std::int64_t, std::int64_t>(), "data"_a.noconvert(),
+             "element"_a, "metric"_a, "query"_a.noconvert(), nb::kw_only(), "block"_a, "shift"_a);
+
+    m.def(
         "block_sums",
-        [](const Data& data, Element element, Metric metric, const Reals& query, const Ids& arms, const Ids& blocks, std::int64_t block, std::int64_t shift, Team& team, const TableOut& sums,
+        [](const Dense& dense, const Ids& arms, const Ids& blocks, Team& team, const TableOut& sums,
            const std::optional<TableOut>& squares) {
-            const Matrix matrix = matrix_of(data, element);
             const nb::gil_scoped_release release;
-            block_sums(team, matrix, metric, query.data(), arms_of(arms), blocks_of(blocks, block, shift),
-                       sums.data(), squares ? squares->data() : nullptr);
+            block_sums(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
+                       dense.blocks(blocks), sums.data(), squares ? squares->data() : nullptr);
         },
-        "data"_a.noconvert(), "element"_a, "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
-        "blocks"_a.noconvert(), "block"_a, "shift"_a, "team"_a, "sums"_a.noconvert(),
+        "dense"_a, "arms"_a.noconvert(), "blocks"_a.noconvert(), "team"_a, "sums"_a.noconvert(),
         "squares"_a.noconvert() = nb::none(),
         "Fill sums (blocks, arms) with the sum of each arm's rewards over each block, and squares "
         "with that of its squared values.");
 
     m.def(
         "totals",
-        [](const Data& data, Element element, Metric metric, const Reals& query, const Ids& arms, const Ids& blocks, std::int64_t block, std::int64_t shift, const Reals& centre, const Reals& weight, Team& team,
-           const RealsOut& high, const RealsOut& low, const RealsOut& largest,
-           const std::optional<RealsOut>& squares) {
-            const Matrix matrix = matrix_of(data, element);
+        [](const Dense& dense, const Ids& arms, const Ids& blocks, const Reals& centre,
+           const Reals& weight, Team& team, const RealsOut& high, const RealsOut& low,
+           const RealsOut& largest, const std::optional<RealsOut>& squares) {
             const nb::gil_scoped_release release;
-            totals(team, matrix, metric, query.data(), arms_of(arms), blocks_of(blocks, block, shift),
+            totals(team, dense.matrix, dense.metric, dense.query(), arms_of(arms), dense.blocks(blocks),
                    centre.data(), weight.data(),
                    {high.data(), low.data(), largest.data(), squares ? squares->data() : nullptr});
         },
-        "data"_a.noconvert(), "element"_a, "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(),
-        "blocks"_a.noconvert(), "block"_a, "shift"_a, "centre"_a.noconvert(), "weight"_a.noconvert(),
-        "team"_a, "high"_a.noconvert(), "low"_a.noconvert(), "largest"_a.noconvert(),
-        "squares"_a.noconvert() = nb::none(),
+        "dense"_a, "arms"_a.noconvert(), "blocks"_a.noconvert(), "centre"_a.noconvert(),
+        "weight"_a.noconvert(), "team"_a, "high"_a.noconvert(), "low"_a.noconvert(),
+        "largest"_a.noconvert(), "squares"_a.noconvert() = nb::none(),
         "Fill high + low (arms,) with the sums over all blocks, and largest with the largest "
         "|sum - centre| / weight of a block.");
 
     m.def(
         "row_scores",
-        [](const Data& data, Element element, Metric metric, const Table& queries, const Ids& arms,
-           Team& team, const TableOut& scores, const std::optional<RealsOut>& squares) {
-            const Matrix matrix = matrix_of(data, element);
-            if (squares && metric != Metric::inner_product) {
+        [](const Dense& dense, const Table& queries, const Ids& arms, Team& team, const TableOut& scores,
+           const std::optional<RealsOut>& squares) {
+            if (squares && dense.metric != Metric::inner_product) {
                 throw nb::value_error("squares come with inner products only");
             }
             const nb::gil_scoped_release release;
-            row_scores(team, matrix, metric, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
-                       arms_of(arms), scores.data(), squares ? squares->data() : nullptr);
+            row_scores(team, dense.matrix, dense.metric, queries.data(),
+                       static_cast<std::int64_t>(queries.shape(0)), arms_of(arms), scores.data(),
+                       squares ? squares->data() : nullptr);
         },
-        "data"_a.noconvert(), "element"_a, "metric"_a, "queries"_a.noconvert(), "arms"_a.noconvert(),
-        "team"_a, "scores"_a.noconvert(), "squares"_a.noconvert() = nb::none(),
-        "Fill scores (queries, arms) with the sum of all rewards of each arm, and squares (arms,), for "
-        "inner products, with its squared norm.");
+        "dense"_a, "queries"_a.noconvert(), "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
+        "squares"_a.noconvert() = nb::none(),
+        "Fill scores (queries, arms) with the sum of all rewards of each arm, for these queries in place "
+        "of its own, and squares (arms,), for inner products, with its squared norm.");
 
     m.def(
         "scan_rows",

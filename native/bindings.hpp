@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "matrix.hpp"
+#include "reading.hpp"
 
 namespace sureshot {
 
@@ -33,8 +34,7 @@ using TableOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>
 
 // The caller names the element type: half-precision arrays come as integers.
 inline Matrix matrix_of(const Data& data, Element element) {
-    const std::size_t sizes[] = {2, 2, 4, 8, 1, 1, 2, 1};  // in the order of Element
-    if (data.itemsize() != sizes[static_cast<int>(element)]) {
+    if (static_cast<std::int64_t>(data.itemsize()) != size_of(element)) {
         throw nb::type_error("data is not of the given element type");
     }
     return {data.data(),
@@ -45,11 +45,39 @@ inline Matrix matrix_of(const Data& data, Element element) {
             data.stride(1)};
 }
 
-inline Arms arms_of(const Ids& ids) { return {ids.data(), static_cast<std::int64_t>(ids.shape(0))}; }
+// Data and a query, as kernels take them; the borrowed arrays live as long as this does.
+class Dense {
+ public:
+    Dense(Data data, Element element, Metric metric, Reals query, std::int64_t block, std::int64_t shift)
+        : matrix(matrix_of(data, element)),
+          metric(metric),
+          block_(block),
+          shift_(shift),
+          data_(std::move(data)),
+          query_(std::move(query)) {
+        if (static_cast<std::int64_t>(query_.shape(0)) != matrix.n_columns) {
+            throw nb::value_error("the query is not as long as the rows of the data");
+        }
+    }
 
-inline Blocks blocks_of(const Ids& ids, std::int64_t size, std::int64_t shift) {
-    return {ids.data(), static_cast<std::int64_t>(ids.shape(0)), size, shift};
-}
+    const double* query() const { return query_.data(); }
+    Blocks blocks(const Ids& ids) const {
+        return {ids.data(), static_cast<std::int64_t>(ids.shape(0)), block_, shift_};
+    }
+    ArmData of(const Ids& arms) const {
+        return {matrix, metric, query(), {nullptr, 0, block_, shift_}, arms.data()};
+    }
+
+    const Matrix matrix;
+    const Metric metric;
+
+ private:
+    std::int64_t block_, shift_;
+    Data data_;
+    Reals query_;
+};
+
+inline Arms arms_of(const Ids& ids) { return {ids.data(), static_cast<std::int64_t>(ids.shape(0))}; }
 
 // Releases Python's lock for a call that goes through `items` of something, if they are many: to take it
 // again can cost more than a short call.

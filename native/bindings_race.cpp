@@ -152,16 +152,14 @@ void bind_reading(LedgerClass& ledger) {
             "Fix what the steps [start, stop) are before they are read.")
         .def(
             "read",
-            [](Ledger& ledger, Team& team, const Data& data, Element element, Metric metric,
-               const Reals& query, std::int64_t block, std::int64_t shift, const Ids& arms, const Order& order, const Ids& positions,
-               std::int64_t start, std::int64_t stop) {
+            [](Ledger& ledger, Team& team, const Dense& dense, const Ids& arms, const Order& order,
+               const Ids& positions, std::int64_t start, std::int64_t stop) {
                 const nb::gil_scoped_release release;
-                return read(ledger, team, {matrix_of(data, element), metric, query.data(), {nullptr, 0, block, shift}, arms.data(), static_cast<std::int64_t>(data.itemsize())},
-                            order, positions.data(), size(positions), start, stop);
+                return read(ledger, team, dense.of(arms), order, positions.data(), size(positions), start,
+                            stop);
             },
-            "team"_a, "data"_a.noconvert(), "element"_a, "metric"_a, "query"_a.noconvert(), "block"_a,
-            "shift"_a, "arms"_a.noconvert(), "order"_a, "positions"_a.noconvert(), "start"_a, "stop"_a,
-            "Read the steps [start, stop) of some arms and bet on them.")
+            "team"_a, "dense"_a, "arms"_a.noconvert(), "order"_a, "positions"_a.noconvert(), "start"_a,
+            "stop"_a, "Read the steps [start, stop) of some arms and bet on them.")
         .def(
             "add",
             [](Ledger& ledger, Team& team, const Table& sums, const Ids& positions,

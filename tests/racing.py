@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sureshot._native import DROPPED
 from sureshot.search.leaders import leaders
 from sureshot.search.race import betting
-from sureshot.search.race.race import DROPPED, Race
+from sureshot.search.race.race import Race
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 import sureshot
 from sureshot.search import exact
 from sureshot.search.run import FIXED_BUDGET, METHODS, TOP_ONE
-from sureshot.sources import function
+from sureshot.sources import base
 from tests.conftest import (
     CERTAIN,
     ELEMENT_TYPES,
@@ -175,7 +175,7 @@ def test_rewards_per_call_change_nothing(method: str, question: Question, reward
         )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(function, "REWARDS_PER_CALL", rewards)
+        patch.setattr(base, "SUMS_AT_ONCE", rewards)
         small = ask()
     assert same_course(small, ask())
 

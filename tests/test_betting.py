@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot._native import Team
+from sureshot._native import ACTIVE, DROPPED, Team
 from sureshot.blocks import Blocks
 from sureshot.search.leaders import leaders
 from sureshot.search.problem import Problem, Tally
 from sureshot.search.race import ladder, policy
-from sureshot.search.race.race import ACTIVE, DROPPED, Race
+from sureshot.search.race.race import Race
 from sureshot.sources.dense import DenseSource
 from sureshot.theory.intervals import to_be_estimated
 from tests.guarantee import assert_at_most
@@ -282,12 +282,15 @@ def test_whole_rows_count_against_the_budget(missing: int) -> None:
         0.1,
         to_be_estimated(query, blocks, 100),
         "none",
-        budget=sampled + 2 * 4096 - missing,
+        budget=sampled + 3 * 4096 - missing,
     )
-    race = Race(problem, np.random.default_rng(0), Tally(), policy.DEFAULT)
+    impatient = policy.Policy(patience=0.0)  # evaluates as soon as it can
+    race = Race(problem, np.random.default_rng(0), Tally(), impatient)
     race.read_on()
     assert race.tally.numbers_read == sampled
-    assert race._affords(np.array([4, 7])) == (missing == 0)
+    race.suspend_and_drop()
+    race.evaluate_candidates()
+    assert race.tally.exact_scores == (3 if missing == 0 else 0)
 
 
 def test_stakes_wait_for_the_limit_also_under_a_budget() -> None:

@@ -109,12 +109,7 @@ class Ledger:
     def read(
         self,
         team: Team,
-        data: Array,
-        element: Element,
-        metric: Metric,
-        query: Floats,
-        block: int,
-        shift: int,
+        dense: Dense,
         arms: Ints,
         order: Order,
         positions: Ints,
@@ -161,28 +156,31 @@ class Metric(Enum):
     SQUARED_EUCLIDEAN = 1
     L1 = 2
 
+class Dense:
+    def __init__(
+        self,
+        data: Array,
+        element: Element,
+        metric: Metric,
+        query: Floats,
+        *,
+        block: int,
+        shift: int,
+    ) -> None: ...
+
+def coordinate_major(data: Array, element: Element) -> bool: ...
 def block_sums(
-    data: Array,
-    element: Element,
-    metric: Metric,
-    query: Floats,
+    dense: Dense,
     arms: Ints,
     blocks: Ints,
-    block: int,
-    shift: int,
     team: Team,
     sums: Floats,
     squares: Floats | None = None,
 ) -> None: ...
 def totals(
-    data: Array,
-    element: Element,
-    metric: Metric,
-    query: Floats,
+    dense: Dense,
     arms: Ints,
     blocks: Ints,
-    block: int,
-    shift: int,
     centre: Floats,
     weight: Floats,
     team: Team,
@@ -192,9 +190,7 @@ def totals(
     squares: Floats | None = None,
 ) -> None: ...
 def row_scores(
-    data: Array,
-    element: Element,
-    metric: Metric,
+    dense: Dense,
     queries: Floats,
     arms: Ints,
     team: Team,

@@ -117,7 +117,6 @@ def best_arms_problem(request: ArmsRequest, rewards: Rewards) -> Problem:
         replacement=request.replacement,
         budget=_numbers(request.budget, n_arms * n_rewards),
         deadline=_deadline(request.budget_seconds),
-        cheap_pulls=False,
     )
 
 

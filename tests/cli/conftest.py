@@ -91,6 +91,13 @@ def library(folder: Path, query: str, *arguments: Any, **keywords: Any) -> sures
     )
 
 
+def assert_same_result(printed: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Compare what a command has printed with the result of the library, but for the time."""
+    assert printed["work"].pop("seconds") > 0
+    expected["work"].pop("seconds")
+    assert {name: printed[name] for name in expected} == expected
+
+
 def assert_refused(refused: Result, message: str) -> None:
     """Fail unless there is one line on stderr that has the message in it."""
     assert refused.exit_code == 2

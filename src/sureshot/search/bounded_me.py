@@ -63,7 +63,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
         tally.end_round(len(alive), pulls)
 
     scores_known = pulls == n_rewards
-    if problem.cheap_pulls:
+    if not source.costs.each_number_is_paid:
         estimates = problem.scores(alive, source.exact_scores(problem.arms[alive]))
         tally.numbers_read += k * source.n_coordinates
         tally.exact_scores += k

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sureshot._types import Floats, Ints
     from sureshot.result import Certificate
-    from sureshot.sources.base import RewardSource
+    from sureshot.sources.base import Source
     from sureshot.theory.intervals import Intervals
 
 
@@ -30,7 +30,7 @@ class Problem:
     with two signs, the largest absolute values do.
     """
 
-    source: RewardSource
+    source: Source
     arms: Ints  # the arms to search, ascending
     scale: Floats  # one positive factor per searched arm: 1, or 1/N for means, or 1/norms, or given
     k: int
@@ -47,7 +47,6 @@ class Problem:
     deadline: float | None = None  # time.perf_counter() after which it stops
     team: Team = field(default_factory=lambda: Team(1))
     replacement: bool = False  # whether rewards are drawn with replacement
-    cheap_pulls: bool = True  # whether reading the answers to the end costs next to nothing
 
     def scores(self, positions: Ints | slice, sums: Floats) -> Floats:
         """Return the scores, as they are ranked, of arms whose rewards have these sums."""

@@ -179,7 +179,7 @@ class Pulls:
         if self.known.all():
             best = largest(self.scores, problem.k)
             return Answer(best, self.scores[best], exact.certificate(problem))
-        if problem.cheap_pulls:
+        if not problem.source.costs.each_number_is_paid:
             self.settle(positions)
         epsilon = problem.epsilon
         if reached is not None:
@@ -222,7 +222,7 @@ class Pulls:
         problem = self.problem
         centre = problem.intervals.centre[coordinates]
         self.tally.numbers_read += len(positions) * len(coordinates)
-        if problem.cheap_pulls:
+        if not problem.source.costs.each_number_is_paid:
             limit = problem.intervals.limit[positions]
             found = checked_totals(problem, positions, coordinates, limit)
             total = float(centre.sum())

@@ -37,7 +37,7 @@ MOST_ARMS = 512
 
 def suits(problem: Problem) -> bool:
     """Return whether to search this way: few arms, of which every pull costs something."""
-    return not problem.cheap_pulls and len(problem.arms) <= MOST_ARMS
+    return problem.source.costs.each_number_is_paid and len(problem.arms) <= MOST_ARMS
 
 
 @dataclass(frozen=True, slots=True)

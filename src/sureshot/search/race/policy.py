@@ -71,9 +71,7 @@ def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int)
     return min(wanted, length)
 
 
-def predicted_front(
-    policy: Policy, costs: Costs, front: int, length: int, predicted: float
-) -> int:
+def predicted_front(policy: Policy, costs: Costs, front: int, length: int, predicted: float) -> int:
     """Return up to which step a round may read if hardly an arm is beaten before `predicted`."""
     if costs.visit == 0:
         return 0

@@ -21,10 +21,13 @@ from sureshot.errors import BoundsError
 from sureshot.result import Certificate, unless_beyond
 from sureshot.search import exact
 from sureshot.search.problem import Answer, largest
-from sureshot.search.race import costs, policy
+from sureshot.search.race import policy
 from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
+from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
+from sureshot.search.race.reading import Reading
 from sureshot.search.reward_limits import refuse_rewards
+from sureshot.sources.base import QuerySource
 from sureshot.theory.rounding import rounding_share
 
 if TYPE_CHECKING:
@@ -61,7 +64,6 @@ class Race:
         self.centre = np.ascontiguousarray(intervals.centre)
         self.order = _native.Order(self.weight, int(rng.integers(2**63)))
         blocks = problem.source.blocks
-        self.costs = costs.of(problem, whole_rows=self.order.length == blocks.count)
         self.ladder = Ladder()
         self.log_level = math.log(problem.k) - math.log(problem.delta)
         self.ledger = _native.Ledger(
@@ -78,6 +80,12 @@ class Race:
             both_signs=len(problem.signs) == 2,
             constants=BET_CONSTANTS,
             rules=prediction_rules(rules),
+        )
+        self.reading = Reading(problem, self.order, self.ledger)
+        self.costs = costs_of(
+            problem.source.costs,
+            len(problem.arms),
+            whole_rows=self.order.length == blocks.count,
         )
         self.fronts = [0]  # steps drawn at the end of each round
         self.threshold = -math.inf
@@ -190,24 +198,12 @@ class Race:
     def _read(self, positions: Ints, start: int, stop: int) -> None:
         """Read the drawn blocks [start, stop) of some arms and bet on them."""
         problem = self.problem
-        met = problem.source.advance(
-            self.ledger, self.order, problem.team, problem.arms, positions, start, stop
-        )
-        self.tally.numbers_read += len(positions) * self._numbers_in(start, stop)
+        met = self.reading.bet_on(positions, start, stop)
+        self.tally.numbers_read += len(positions) * self.reading.numbers_in(start, stop)
         if met.outside >= 0:
             self._refuse(met.outside, start, stop)
         if problem.intervals.estimated:
             self._learn_limit(met.largest)
-
-    def _numbers_in(self, start: int, stop: int) -> int:
-        """Return how many coordinates the drawn blocks [start, stop) have."""
-        blocks = self.problem.source.blocks
-        numbers = (stop - start) * blocks.size
-        for block in (0, blocks.count - 1):  # the only ones that may be shorter
-            first, end = blocks.span(block)
-            if end - first < blocks.size and block in self.order.blocks[start:stop]:
-                numbers -= blocks.size - (end - first)
-        return numbers
 
     def _refuse(self, position: int, start: int, stop: int) -> None:
         """Raise the error for an arm that breaks the limits the guarantee rests on."""
@@ -216,8 +212,9 @@ class Race:
         if intervals.square_limit is None:
             refuse_rewards(self.problem, position, blocks, float(intervals.limit[position]))
         arm = self.problem.arms[position : position + 1]
-        squares = np.empty((stop, 1))
-        self.problem.source.block_sums(arm, self.order.blocks[:stop], squares)
+        source = self.problem.source
+        assert isinstance(source, QuerySource), "rows have norms where there is data"
+        _, squares = source.sums_and_squares(arm, self.order.blocks[:stop])
         norm, limit = math.sqrt(squares.sum()), math.sqrt(intervals.square_limit[position])
         message = (
             f"data row {arm[0]} has a norm of at least {norm:.9g}, more than the {limit:.9g} which "
@@ -305,7 +302,7 @@ class Race:
     def _affords(self, positions: Ints) -> bool:
         """Return whether the budget allows to evaluate these arms."""
         steps = len(positions) * self.order.length
-        if not self.problem.cheap_pulls:  # what was pulled before is not pulled again
+        if self.reading.paid:  # what was pulled before is not pulled again
             steps -= int(self.ledger.steps[positions].sum())
         return steps * self.problem.source.blocks.size <= self._affordable_numbers()
 
@@ -366,16 +363,10 @@ class Race:
         """Free the memory of the bets: nothing is judged any more."""
         self.ledger.forget_bets()
 
-    def reads_whole_rows(self) -> bool:
-        """Return whether an exact score is the sum over a whole row: nothing is passed over."""
-        return self.problem.cheap_pulls and self.order.length == len(self.weight)
-
     def evaluate(self, positions: Ints) -> None:
         """Compute exact scores, and raise the threshold."""
         if len(positions):
-            arms = self.problem.arms[positions]
-            found = self.problem.source.finish(arms, positions, self.ledger, self.order)
-            self.accept(positions, *found)
+            self.accept(positions, *self.reading.exact_sums(positions))
 
     def accept(self, positions: Ints, sums: Floats, numbers: int) -> None:
         """Take the exact sums of some arms, for which so many numbers were read."""
