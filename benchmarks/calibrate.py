@@ -17,6 +17,8 @@ from benchmarks import machine
 from benchmarks.table import markdown
 from sureshot import _native
 from sureshot._elements import for_kernels
+from sureshot.search.race import policy
+from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import BET, DRAW
 from sureshot.sources import costs
 
@@ -99,6 +101,8 @@ class Calibration:
             estimated=False,
             two_sided=True,
             both_signs=False,
+            constants=BET_CONSTANTS,
+            rules=prediction_rules(policy.DEFAULT),
         )
         order = _native.Order(self.weight, seed)
         order.draw(stops[-1])

@@ -74,13 +74,13 @@ NB_MODULE(_native, m) {
         [](const Data& data, Element element) { return coordinate_major(matrix_of(data, element)); },
         "data"_a.noconvert(), "element"_a, "Whether one column lies closer together than one row.");
 
-    nb::class_<Rows>(m, "Dense", "Data and a query, and the blocks in which rows are read.")
+    nb::class_<Dense>(m, "Dense", "Data and a query, and the blocks in which rows are read.")
         .def(nb::init<Data, Element, Metric, Reals, std::int64_t, std::int64_t>(), "data"_a.noconvert(),
              "element"_a, "metric"_a, "query"_a.noconvert(), nb::kw_only(), "block"_a, "shift"_a);
 
     m.def(
         "block_sums",
-        [](const Rows& dense, const Ids& arms, const Ids& blocks, Team& team, const TableOut& sums,
+        [](const Dense& dense, const Ids& arms, const Ids& blocks, Team& team, const TableOut& sums,
            const std::optional<TableOut>& squares) {
             const nb::gil_scoped_release release;
             block_sums(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
@@ -93,7 +93,7 @@ NB_MODULE(_native, m) {
 
     m.def(
         "totals",
-        [](const Rows& dense, const Ids& arms, const Ids& blocks, const Reals& centre,
+        [](const Dense& dense, const Ids& arms, const Ids& blocks, const Reals& centre,
            const Reals& weight, Team& team, const RealsOut& high, const RealsOut& low,
            const RealsOut& largest, const std::optional<RealsOut>& squares) {
             const nb::gil_scoped_release release;
@@ -109,7 +109,7 @@ NB_MODULE(_native, m) {
 
     m.def(
         "row_scores",
-        [](const Rows& dense, const Table& queries, const Ids& arms, Team& team, const TableOut& scores,
+        [](const Dense& dense, const Table& queries, const Ids& arms, Team& team, const TableOut& scores,
            const std::optional<RealsOut>& squares) {
             if (squares && dense.metric != Metric::inner_product) {
                 throw nb::value_error("squares come with inner products only");

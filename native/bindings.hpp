@@ -34,8 +34,7 @@ using TableOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>
 
 // The caller names the element type: half-precision arrays come as integers.
 inline Matrix matrix_of(const Data& data, Element element) {
-    const std::size_t sizes[] = {2, 2, 4, 8, 1, 1, 2, 1};  // in the order of Element
-    if (data.itemsize() != sizes[static_cast<int>(element)]) {
+    if (static_cast<std::int64_t>(data.itemsize()) != size_of(element)) {
         throw nb::type_error("data is not of the given element type");
     }
     return {data.data(),
@@ -46,15 +45,12 @@ inline Matrix matrix_of(const Data& data, Element element) {
             data.stride(1)};
 }
 
-inline Arms arms_of(const Ids& ids) { return {ids.data(), static_cast<std::int64_t>(ids.shape(0))}; }
-
-// Data and a query, as every kernel takes them: borrowed arrays, which live as long as this does.
-class Rows {
+// Data and a query, as kernels take them; the borrowed arrays live as long as this does.
+class Dense {
  public:
-    Rows(Data data, Element element, Metric metric, Reals query, std::int64_t block, std::int64_t shift)
+    Dense(Data data, Element element, Metric metric, Reals query, std::int64_t block, std::int64_t shift)
         : matrix(matrix_of(data, element)),
           metric(metric),
-          item_size(static_cast<std::int64_t>(data.itemsize())),
           block_(block),
           shift_(shift),
           data_(std::move(data)),
@@ -68,19 +64,20 @@ class Rows {
     Blocks blocks(const Ids& ids) const {
         return {ids.data(), static_cast<std::int64_t>(ids.shape(0)), block_, shift_};
     }
-    Dense of(const Ids& arms) const {
-        return {matrix, metric, query(), {nullptr, 0, block_, shift_}, arms.data(), item_size};
+    ArmData of(const Ids& arms) const {
+        return {matrix, metric, query(), {nullptr, 0, block_, shift_}, arms.data()};
     }
 
     const Matrix matrix;
     const Metric metric;
-    const std::int64_t item_size;
 
  private:
     std::int64_t block_, shift_;
     Data data_;
     Reals query_;
 };
+
+inline Arms arms_of(const Ids& ids) { return {ids.data(), static_cast<std::int64_t>(ids.shape(0))}; }
 
 // Releases Python's lock for a call that goes through `items` of something, if they are many: to take it
 // again can cost more than a short call.

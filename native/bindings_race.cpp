@@ -152,15 +152,14 @@ void bind_reading(LedgerClass& ledger) {
             "Fix what the steps [start, stop) are before they are read.")
         .def(
             "read",
-            [](Ledger& ledger, Team& team, const Rows& dense, const Ids& arms, const Order& order,
+            [](Ledger& ledger, Team& team, const Dense& dense, const Ids& arms, const Order& order,
                const Ids& positions, std::int64_t start, std::int64_t stop) {
                 const nb::gil_scoped_release release;
                 return read(ledger, team, dense.of(arms), order, positions.data(), size(positions), start,
                             stop);
             },
             "team"_a, "dense"_a, "arms"_a.noconvert(), "order"_a, "positions"_a.noconvert(), "start"_a,
-            "stop"_a,
-            "Read the steps [start, stop) of some arms and bet on them.")
+            "stop"_a, "Read the steps [start, stop) of some arms and bet on them.")
         .def(
             "add",
             [](Ledger& ledger, Team& team, const Table& sums, const Ids& positions,

@@ -293,29 +293,30 @@ class Round {
 
 // Sums of dense data, made by the kernels.
 struct DenseSums {
-    const Dense& dense;
+    const ArmData& data;
     const std::int64_t* positions;
     const Portion& portion;
 
     void fill(std::int64_t first, std::int64_t arms, const Batch& batch, const SumTable& table) const {
         std::int64_t rows[arms_by_column];
-        for (std::int64_t at = 0; at < arms; ++at) rows[at] = dense.arms[positions[first + at]];
-        kernels().block_sums(dense.matrix, dense.metric, dense.query, {rows, arms},
-                             {batch.blocks.data(), batch.count, dense.blocks.size, dense.blocks.shift},
+        for (std::int64_t at = 0; at < arms; ++at) rows[at] = data.arms[positions[first + at]];
+        kernels().block_sums(data.matrix, data.metric, data.query, {rows, arms},
+                             {batch.blocks.data(), batch.count, data.blocks.size, data.blocks.shift},
                              table.sums, table.stride, table.squares);
     }
 
     void fetch(std::int64_t first, std::int64_t arms) const {
-        if (coordinate_major(dense.matrix) || dense.matrix.column_stride != 1) return;
+        if (coordinate_major(data.matrix) || data.matrix.column_stride != 1) return;
         const Batch& batch = portion.batches.front();
-        const auto* data = static_cast<const char*>(dense.matrix.data);
+        const auto* values = static_cast<const char*>(data.matrix.data);
+        const std::int64_t bytes = size_of(data.matrix.element);
         std::int64_t lines = lines_between;
         for (std::int64_t at = 0; at < arms && lines > 0; ++at) {
-            const std::int64_t row = dense.arms[positions[first + at]] * dense.matrix.row_stride;
+            const std::int64_t row = data.arms[positions[first + at]] * data.matrix.row_stride;
             for (std::int64_t b = 0; b < batch.count && lines > 0; ++b, --lines) {
                 const std::int64_t start =
-                    batch.blocks[static_cast<std::size_t>(b)] * dense.blocks.size - dense.blocks.shift;
-                fetch_ahead(data + (row + std::max<std::int64_t>(start, 0)) * dense.item_size);
+                    batch.blocks[static_cast<std::size_t>(b)] * data.blocks.size - data.blocks.shift;
+                fetch_ahead(values + (row + std::max<std::int64_t>(start, 0)) * bytes);
             }
         }
     }
@@ -348,16 +349,16 @@ void Met::add(const Met& other) {
     earlier(outside, other.outside);
 }
 
-Met read(Ledger& ledger, Team& team, const Dense& dense, const Order& order, const std::int64_t* positions,
+Met read(Ledger& ledger, Team& team, const ArmData& data, const Order& order, const std::int64_t* positions,
          std::int64_t count, std::int64_t start, std::int64_t stop) {
-    const bool by_column = coordinate_major(dense.matrix);
+    const bool by_column = coordinate_major(data.matrix);
     const std::int64_t most_arms = by_column ? arms_by_column : arms_by_row;
     const std::int64_t whole = (count + RunningSums::arms - 1) / RunningSums::arms * RunningSums::arms;
     const std::int64_t together = std::min(most_arms, whole);
     const std::int64_t most_steps = by_column ? sums_by_column / together : steps_by_row;
-    const Portion portion{start, stop, together, most_arms, (stop - start) * dense.blocks.size,
+    const Portion portion{start, stop, together, most_arms, (stop - start) * data.blocks.size,
                           batches_by_address(order, start, stop, most_steps)};
-    const DenseSums sums{dense, positions, portion};
+    const DenseSums sums{data, positions, portion};
     return Round<DenseSums>(ledger, positions, count, portion, sums).read_and_bet(team);
 }
 

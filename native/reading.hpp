@@ -13,14 +13,13 @@
 
 namespace sureshot {
 
-// Data, read by the kernels.
-struct Dense {
+// The data of the searched arms, read by the kernels.
+struct ArmData {
     Matrix matrix;
     Metric metric;
     const double* query;
     Blocks blocks;             // their size and shift
     const std::int64_t* arms;  // the row of each position
-    std::int64_t item_size;
 };
 
 // What a round met. Positions are -1 where there is none.
@@ -34,7 +33,7 @@ struct Met {
 
 // Both read the steps [start, stop), which must be recorded, of arms that have read exactly the steps before.
 // They throw Cancelled and std::bad_alloc.
-Met read(Ledger& ledger, Team& team, const Dense& dense, const Order& order, const std::int64_t* positions,
+Met read(Ledger& ledger, Team& team, const ArmData& data, const Order& order, const std::int64_t* positions,
          std::int64_t count, std::int64_t start, std::int64_t stop);
 // From block sums that the caller has computed: [step][arm].
 Met add(Ledger& ledger, Team& team, const double* sums, const std::int64_t* positions, std::int64_t count,
