@@ -10,6 +10,7 @@ import pytest
 
 from sureshot import _native
 from sureshot.blocks import Blocks
+from sureshot.search.condition import fact
 from sureshot.search.problem import Problem, Tally
 from sureshot.search.race import betting, policy
 from sureshot.search.race.race import ACTIVE, DROPPED, Race
@@ -58,7 +59,7 @@ def problem_of(
         epsilon,
         0.1,
         known(kind, data, query, blocks),
-        "none",
+        fact("none"),
         signs=(1.0, -1.0) if signs else (1.0,),
     )
 
@@ -240,7 +241,7 @@ def test_numbers_of_any_size_are_kept_well() -> None:
             bounds.magnitude,
             square_limit=bounds.square_limit * unit**2,
         )
-        again = Problem(scaled, problem.arms, problem.scale, 5, 0.0, 0.1, bounds, "none")
+        again = Problem(scaled, problem.arms, problem.scale, 5, 0.0, 0.1, bounds, fact("none"))
         tally = Tally()
         betting.search(again, np.random.default_rng(1), tally)
         shares.append(tally.numbers_read)

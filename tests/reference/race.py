@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.errors import BoundsError
-from sureshot.result import Certificate
-from sureshot.search import exact
+from sureshot.search import certificate
+from sureshot.search.condition import estimate
 from sureshot.search.problem import Answer, largest
 from sureshot.search.race import costs, policy
 from sureshot.search.race.ladder import Ladder
@@ -337,24 +337,14 @@ class Race:
         reached = problem.epsilon
         if not self.over():
             reached = max(reached, self._stop_early())
-        assumption = problem.assumption
-        if problem.intervals.estimated:
-            assumption = (
-                f"unless some normalised block sum exceeds {self.ladder.limit:.6g} "
-                "(an estimate, since no bounds were given)"
-            )
         best = largest(self.scores, problem.k)
-        all_known = bool((self.status == KNOWN).all())
-        certificate = Certificate(
-            every_position=True,
-            epsilon=0.0 if all_known else reached,
-            delta=0.0 if all_known else problem.delta,
-            exact=all_known,
-            scores="exact",
-            unconditional=all_known or not problem.intervals.estimated,
-            assumption=exact.CERTIFICATE.assumption if all_known else assumption,
-        )
-        return Answer(best, self.scores[best], certificate)
+        if bool((self.status == KNOWN).all()):
+            proved = certificate.exact_answer(problem)
+        else:
+            estimated = problem.intervals.estimated
+            condition = estimate(self.ladder.limit) if estimated else problem.condition
+            proved = certificate.promise(problem, reached, condition=condition)
+        return Answer(best, self.scores[best], proved, "race")
 
     def _stop_early(self) -> float:
         """Evaluate the arms that seem best and return the epsilon that can be promised."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from sureshot.blocks import CACHE_LINE
+
 if TYPE_CHECKING:
     from sureshot.search.problem import Problem
-
-CACHE_LINE = 64  # bytes
 
 # A round of a search, besides what it reads.
 ROUND = 120_000.0
