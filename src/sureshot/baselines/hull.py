@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot._validate import fit_request, seed_of
+from sureshot.baselines._core import fit_request, seed_of
 from sureshot.baselines.base import needed
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate import seed_of
-from sureshot._validate_numbers import share_or_count, whole_number, whole_number_within
+from sureshot.baselines._core import seed_of, share_or_count, whole_number, whole_number_within
 from sureshot.baselines.base import Found, Method
 from sureshot.baselines.sphere import Sphere
 from sureshot.baselines.tree import grow

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate import seed_of
-from sureshot._validate_numbers import share_or_count, whole_number
+from sureshot.baselines._core import largest, seed_of, share_or_count, whole_number
 from sureshot.baselines.base import Found, Method
 from sureshot.baselines.columns import Columns
-from sureshot.search.problem import largest
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats
