@@ -18,15 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PACKAGE = Path(sureshot.__file__).parent
+ROOT = Path(__file__).parents[1]
 # Everything below speaks to the library as a user does.
 CALLERS = ("cli", "estimators", "solvers")
 # Experiments do so too, but may look up what the theory says; the command line runs them.
 EXPERIMENTS = "experiments"
-# The rivals: they read data through the sources, and only experiments know them.
+# The rivals: only experiments know them, and one of their modules knows the inside of the library.
 BASELINES = "baselines"
+DOOR_OF_BASELINES = "sureshot.baselines._core"
 LOOPS_AND_DATA = ("sureshot.sources", "sureshot.search", "sureshot.api", "sureshot._validate")
 PUBLIC = {f"sureshot.{name}" for name in (*sureshot.__all__, "__version__", "_native")}
 MAY_LOOK_UP = ("sureshot.theory", "sureshot.baselines", "sureshot._types")
+# Where things are measured, outside of what is installed. The rooms share these folders, and nothing else.
+MEASUREMENTS = "measurements"
+SHARED_BY_ROOMS = tuple(f"measurements.{name}" for name in ("harness", "workloads", "rivals"))
+OUTSIDE = ("measurements", "tests", "examples")
 HEAVY = ("scipy", "sklearn", "matplotlib", "click", "rich", "torch", "dask", "zarr", "h5py")
 LIBRARIES = ("faiss", "hnswlib", "usearch")
 
@@ -50,10 +56,17 @@ def within(name: str, packages: tuple[str, ...]) -> bool:
 def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[str]:
     """Return what a module imports against the rules."""
     names = list(imported(source, module, is_package=is_package))
+    if within(module, (MEASUREMENTS,)):
+        return broken_in_measurements(names, module)
+    if outside := [name for name in names if within(name, OUTSIDE)]:
+        return outside
     layer = module.split(".")[1] if "." in module else ""
     upper = tuple(f"sureshot.{caller}" for caller in (*CALLERS, EXPERIMENTS))
     if layer == BASELINES:
-        return [name for name in names if within(name, ("sureshot.api", *upper))]
+        if module == DOOR_OF_BASELINES:
+            return [name for name in names if within(name, ("sureshot.api", *upper))]
+        ours = [name for name in names if within(name, ("sureshot",))]
+        return [n for n in ours if not within(n, ("sureshot.baselines", "sureshot._types"))]
     upper = (*upper, f"sureshot.{BASELINES}")
     if layer == "__main__":
         ours = [name for name in names if within(name, ("sureshot",))]
@@ -77,9 +90,21 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
     return [name for name in names if within(name, upper)]
 
 
+def broken_in_measurements(names: list[str], module: str) -> list[str]:
+    """Return what a module of the measurements imports against the rules."""
+    own = ".".join(module.split(".")[:2])
+    allowed = (own, *SHARED_BY_ROOMS)
+    if own in SHARED_BY_ROOMS:  # what all share lies in this order, the later above the earlier
+        allowed = SHARED_BY_ROOMS[: SHARED_BY_ROOMS.index(own) + 1]
+    return [name for name in names if within(name, OUTSIDE) and not within(name, allowed)]
+
+
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
+} | {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((ROOT / MEASUREMENTS).rglob("*.py"))
 }
 
 
@@ -112,10 +137,22 @@ def test_import_rules(module: str) -> None:
         ("sureshot.cli.x", "import sureshot.baselines", "sureshot.baselines"),
         ("sureshot.baselines.x", "from sureshot.api import top_k", "sureshot.api.top_k"),
         ("sureshot.baselines.x", "import sureshot.experiments.rows", "sureshot.experiments.rows"),
-        ("sureshot.baselines.x", "from sureshot.sources.dense import DenseSource", None),
+        ("sureshot.baselines.x", "import sureshot.sources.dense", "sureshot.sources.dense"),
+        ("sureshot.baselines.x", "from sureshot._validate import a", "sureshot._validate.a"),
+        ("sureshot.baselines.x", "from sureshot.baselines._core import largest", None),
+        ("sureshot.baselines._core", "from sureshot.sources.dense import DenseSource", None),
+        ("sureshot.baselines._core", "from sureshot.api import top_k", "sureshot.api.top_k"),
         ("sureshot.experiments.x", "from sureshot.baselines import LSHMIPS", None),
         ("sureshot.__main__", "from sureshot.cli import main", None),
         ("sureshot.__main__", "import sureshot.search.run", "sureshot.search.run"),
+        ("sureshot.search.x", "from measurements import workloads", "measurements.workloads"),
+        ("sureshot.experiments.x", "import measurements.speed.run", "measurements.speed.run"),
+        ("measurements.share.x", "from measurements.speed import run", "measurements.speed.run"),
+        ("measurements.harness.x", "import measurements.share.run", "measurements.share.run"),
+        ("measurements.share.x", "from tests import pictures", "tests.pictures"),
+        ("measurements.share.x", "from measurements import workloads", None),
+        ("measurements.share.x", "from measurements.share.table import lines", None),
+        ("measurements.share.x", "from sureshot.experiments import rows", None),
         ("sureshot.theory.x", "from sureshot.theory import y", None),
         ("sureshot.theory.x", "from . import y", None),
         ("sureshot.cli.x", "import sureshot\nfrom sureshot import _native, top_k", None),

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot._validate.baseline import fit_request
-from sureshot._validate.running import drawn_seed
+from sureshot.baselines._core import drawn_seed, fit_request
 from sureshot.baselines.base import needed
 
 if TYPE_CHECKING:

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate.numbers import whole_number, whole_number_within
-from sureshot._validate.running import drawn_seed
+from sureshot.baselines._core import drawn_seed, largest, whole_number, whole_number_within
 from sureshot.baselines.base import Found, Method, needed
 from sureshot.baselines.rows import NUMBERS_AT_ONCE
 from sureshot.baselines.sphere import Sphere
-from sureshot.search.problem import largest
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate.numbers import whole_number, whole_number_within
-from sureshot._validate.running import drawn_seed
+from sureshot.baselines._core import drawn_seed, whole_number, whole_number_within
 from sureshot.baselines.base import Found, Method, needed
 from sureshot.baselines.sphere import Sphere
 from sureshot.baselines.tree import grow

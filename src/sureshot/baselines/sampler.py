@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate.numbers import share_or_count, whole_number
-from sureshot._validate.running import drawn_seed
+from sureshot.baselines._core import drawn_seed, largest, share_or_count, whole_number
 from sureshot.baselines.base import Found, Method
 from sureshot.baselines.columns import Columns
-from sureshot.search.problem import largest
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats

@@ -1,6 +1,6 @@
 """What reading costs, by how the data is stored.
 
-The figures are nanoseconds on the machine of ``benchmarks/calibrate.py``, which repeats their
+The figures are nanoseconds on the machine of ``measurements/policy/costs.py``, which repeats their
 measurement; only their ratios matter. They are fixed here, and depend on neither the clock nor the
 threads, so that a search does the same everywhere.
 """
