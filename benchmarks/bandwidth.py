@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot import _validate
+from sureshot.prepare.block_size import first_block_shift
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,7 @@ def bytes_read(work: Work, data: NDArray[Any]) -> float:
     lines = 1.0
     if data.flags.c_contiguous:
         size = LINE // data.itemsize
-        shift = _validate._shift(data, size)
+        shift = first_block_shift(data, size)
         lines = lines_per_block(data.ctypes.data - shift * data.itemsize, data.strides[0])
     numbers = whole + lines * in_blocks
     return float(data.itemsize * min(numbers, max(work.numbers_read, data.size)))

@@ -20,7 +20,7 @@ import numpy as np
 import sureshot
 from benchmarks import machine, workloads
 from sureshot.experiments import page, rows
-from sureshot.search import run
+from sureshot.search.methods import METHODS
 from sureshot.search.race import betting, policy
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ def measure(made: Workload, order: str) -> list[dict[str, Any]]:
     found = []
     for variant, changes in VARIANTS.items():
         rules = dataclasses.replace(policy.DEFAULT, **changes)
-        run.METHODS["betting"] = partial(betting.search, rules=rules)
+        search = partial(betting.search, rules=rules)
+        METHODS["betting"] = dataclasses.replace(METHODS["betting"], search=search)
         kinds = BOUNDS if not changes else CHANGED_WITH
         for kind in kinds:
             bounds = bounds_of(kind, made, scan)

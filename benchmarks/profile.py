@@ -33,8 +33,9 @@ REST = "the rest"
 # Part, module, and function or method as it is called: a name that was imported by name is wrapped
 # where it was imported to. Of nested parts the innermost has the time.
 PARTS = (
-    ("checks of the arguments", "sureshot._validate", "top_k_request"),
-    ("setting up the problem", "sureshot.api", "top_k_problem"),
+    ("checks of the arguments", "sureshot.api", "top_k_request"),
+    ("setting up the problem", "sureshot.api", "prepare_top_k"),
+    ("setting up the problem", "sureshot.prepare.top_k", "Preparation.start"),
     ("setting up the race", "sureshot.search.race.race", "Race.__init__"),
     ("reading blocks and betting", "sureshot.search.race.reading", "Reading.bet_on"),
     ("replaying bets", "sureshot.search.race.race", "Race.suspend_and_drop"),

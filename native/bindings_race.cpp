@@ -159,13 +159,19 @@ void bind_reading(LedgerClass& ledger) {
             "stop"_a, "Read the steps [start, stop) of some arms and bet on them.")
         .def(
             "add",
-            [](Ledger& ledger, Team& team, const Table& sums, const Ids& positions,
-               std::int64_t start, std::int64_t stop) {
+            [](Ledger& ledger, Team& team, const Table& sums, const Ids& positions, std::int64_t start,
+               std::int64_t stop, const std::optional<Table>& squares) {
+                if (ledger.bet_rules.norms != squares.has_value()) {
+                    throw nb::value_error("norm bets, and no others, need the sums of squares");
+                }
                 const nb::gil_scoped_release release;
-                return add(ledger, team, sums.data(), positions.data(), size(positions), start, stop);
+                return add(ledger, team, sums.data(), squares ? squares->data() : nullptr,
+                           positions.data(), size(positions), start, stop);
             },
             "team"_a, "sums"_a.noconvert(), "positions"_a.noconvert(), "start"_a, "stop"_a,
-            "Bet on the steps [start, stop) of some arms, whose sums (steps, arms) are given.");
+            "squares"_a.noconvert() = nb::none(),
+            "Bet on the steps [start, stop) of some arms, whose sums (steps, arms) are given, and for norm "
+            "bets the sums of squares.");
 }
 
 void bind_judging(LedgerClass& ledger) {

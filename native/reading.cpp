@@ -325,13 +325,16 @@ struct DenseSums {
 // Sums that the caller has computed: [step][arm].
 struct GivenSums {
     const double* sums;
+    const double* squares;  // or null
     std::int64_t count;
     std::int64_t start;
 
     void fill(std::int64_t first, std::int64_t arms, const Batch& batch, const SumTable& table) const {
         for (std::int64_t s = 0; s < batch.count; ++s) {
-            const double* row = sums + (batch.start - start + s) * count + first;
-            std::copy(row, row + arms, table.sums + s * table.stride);
+            const std::int64_t row = (batch.start - start + s) * count + first;
+            std::copy(sums + row, sums + row + arms, table.sums + s * table.stride);
+            if (table.squares == nullptr) continue;
+            std::copy(squares + row, squares + row + arms, table.squares + s * table.stride);
         }
     }
 
@@ -362,11 +365,11 @@ Met read(Ledger& ledger, Team& team, const ArmData& data, const Order& order, co
     return Round<DenseSums>(ledger, positions, count, portion, sums).read_and_bet(team);
 }
 
-Met add(Ledger& ledger, Team& team, const double* sums, const std::int64_t* positions, std::int64_t count,
-        std::int64_t start, std::int64_t stop) {
+Met add(Ledger& ledger, Team& team, const double* sums, const double* squares, const std::int64_t* positions,
+        std::int64_t count, std::int64_t start, std::int64_t stop) {
     const Portion portion{start, stop, RunningSums::arms, RunningSums::arms, stop - start,
                           batches_as_given(start, stop, steps_by_row)};
-    const GivenSums given{sums, count, start};
+    const GivenSums given{sums, squares, count, start};
     return Round<GivenSums>(ledger, positions, count, portion, given).read_and_bet(team);
 }
 

@@ -35,8 +35,8 @@ struct Met {
 // They throw Cancelled and std::bad_alloc.
 Met read(Ledger& ledger, Team& team, const ArmData& data, const Order& order, const std::int64_t* positions,
          std::int64_t count, std::int64_t start, std::int64_t stop);
-// From block sums that the caller has computed: [step][arm].
-Met add(Ledger& ledger, Team& team, const double* sums, const std::int64_t* positions, std::int64_t count,
-        std::int64_t start, std::int64_t stop);
+// From block sums that the caller has computed, and for norm bets the sums of squares: [step][arm].
+Met add(Ledger& ledger, Team& team, const double* sums, const double* squares, const std::int64_t* positions,
+        std::int64_t count, std::int64_t start, std::int64_t stop);
 
 }  // namespace sureshot

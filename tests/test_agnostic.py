@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 
 import sureshot
 from sureshot.search import exact
-from sureshot.search.run import FIXED_BUDGET, METHODS, TOP_ONE
+from sureshot.search.methods import METHODS
 from sureshot.sources import base
 from tests.conftest import (
     CERTAIN,
@@ -210,7 +210,7 @@ def test_a_method_that_samples_reads_a_part(method: str, races: list[Course]) ->
 
 
 @pytest.mark.parametrize(
-    "method", [name for name in METHODS if name not in ("exact", *TOP_ONE, *FIXED_BUDGET)]
+    "method", [m.name for m in METHODS.values() if m.samples and m.any_k and m.budget != "required"]
 )
 @pytest.mark.parametrize("layout", ["C", "F"])
 def test_threads_change_no_complaint(method: str, layout: str) -> None:

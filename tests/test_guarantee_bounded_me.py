@@ -15,6 +15,7 @@ import pytest
 
 import sureshot
 from sureshot.search import bounded_me
+from sureshot.search.condition import fact
 from sureshot.search.problem import Problem, Tally
 from sureshot.sources.base import Totals
 from sureshot.sources.function import FunctionSource
@@ -187,7 +188,7 @@ def test_the_adversarial_experiment_of_the_paper(epsilon: float, delta: float) -
             intervals=Intervals(
                 np.full(n_rewards, 0.5), np.full(n_rewards, 0.5), np.ones(n_arms), n_rewards / 2
             ),
-            assumption="none",
+            condition=fact("none"),
         )
         tally = Tally()
         found = bounded_me.search(problem, InOrder(np.random.PCG64(0)), tally)

@@ -11,6 +11,7 @@ import pytest
 
 from sureshot import _native
 from sureshot._native import ACTIVE, DROPPED
+from sureshot.search.budget import Budget
 from sureshot.search.problem import Tally
 from sureshot.search.race import policy
 from sureshot.search.race.race import Race
@@ -107,8 +108,7 @@ AS_FAR_AS_AFFORDED = policy.Policy(first_front=N_COORDINATES)
 def read_up_to(race: Race, front: int) -> None:
     """Let all arms read up to a step, wherever the rounds of a search would end."""
     affordable = (front - race.front) * N_ARMS * race.problem.source.blocks.size
-    budget = race.tally.numbers_read + affordable
-    race.problem = replace(race.problem, budget=budget)
+    race.budget = Budget(replace(race.problem, budget=affordable), race.tally)
     assert race.read_on()
     assert race.front == front
 

@@ -114,7 +114,15 @@ class Ledger:
         start: int,
         stop: int,
     ) -> Met: ...
-    def add(self, team: Team, sums: Floats, positions: Ints, start: int, stop: int) -> Met: ...
+    def add(
+        self,
+        team: Team,
+        sums: Floats,
+        positions: Ints,
+        start: int,
+        stop: int,
+        squares: Floats | None = None,
+    ) -> Met: ...
     def survey(self, k: int, caution: float) -> Survey: ...
     def count_others(self, survey: Survey) -> None: ...
     def remaining_steps(

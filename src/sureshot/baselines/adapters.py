@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sureshot._validate import seed_of
-from sureshot._validate_numbers import whole_number, whole_number_within
+from sureshot._validate.numbers import whole_number, whole_number_within
+from sureshot._validate.running import drawn_seed
 from sureshot.baselines.base import Found, Method, needed
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class FaissIVF(Method):
     ) -> None:
         super().__init__(threads=threads)
         self._wanted = None if cells is None else whole_number(cells, "cells", 1)
-        self._seed = seed_of(rng)
+        self._seed = drawn_seed(rng)
 
     def _prepare(self, rows: Rows) -> None:
         """Cluster the rows and copy them into the cells."""
@@ -172,7 +172,7 @@ class Hnswlib(Method):
         super().__init__(threads=threads)
         self.neighbours = whole_number(M, "M", 2)
         self.ef_construction = whole_number(ef_construction, "ef_construction", 1)
-        self._seed = seed_of(rng)
+        self._seed = drawn_seed(rng)
 
     def _prepare(self, rows: Rows) -> None:
         """Build the graph."""

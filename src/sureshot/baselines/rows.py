@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot._native import Team
-from sureshot._validate import fit_request, query_request
+from sureshot._validate.baseline import fit_request, query_request
 from sureshot.blocks import Blocks
 from sureshot.search.problem import largest
 from sureshot.sources.dense import DenseSource, row_norms

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.result import Certificate
-from sureshot.search import cosine
+from sureshot.search import certificate, cosine
 from sureshot.search.problem import Answer, largest, timed
 from sureshot.sources.base import QuerySource
 
@@ -24,23 +22,6 @@ if TYPE_CHECKING:
 NUMBERS_PER_ROUND = 1 << 27
 
 FEWEST_ARMS_BY_COLUMN = 1 << 15
-
-CERTIFICATE = Certificate(
-    epsilon=0.0,
-    delta=0.0,
-    exact=True,
-    scores="exact",
-    unconditional=True,
-    assumption="no assumption is needed",
-    every_position=True,
-)
-
-
-def certificate(problem: Problem) -> Certificate:
-    """Return the certificate of an answer for which every score was computed."""
-    if not problem.condition:
-        return CERTIFICATE
-    return dataclasses.replace(CERTIFICATE, assumption=problem.condition)
 
 
 def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:  # noqa: ARG001
@@ -90,7 +71,7 @@ def _search_together(
             tally.end_round(len(arms) - stop, source.n_coordinates, threshold)
     best = [largest(own, problem.k) for problem, own in zip(problems, scores, strict=True)]
     return [
-        Answer(k_best, own[k_best], certificate(problem))
+        Answer(k_best, own[k_best], certificate.exact_answer(problem), "exact")
         for problem, k_best, own in zip(problems, best, scores, strict=True)
     ]
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from sureshot._types import Floats, Ints
     from sureshot.result import Certificate
+    from sureshot.search.condition import Condition
     from sureshot.sources.base import Source
     from sureshot.theory.intervals import Intervals
 
@@ -37,9 +38,8 @@ class Problem:
     epsilon: float  # in the units of the scores
     delta: float
     intervals: Intervals  # of the block sums
-    assumption: str  # what the intervals rest on, in words
-    unconditional: bool = True  # unless the assumption is one that nobody can check
-    condition: str = ""  # what even an exact score rests on, in words
+    condition: Condition  # what the intervals rest on
+    score_condition: Condition | None = None  # what even an exact score rests on
     # Of cosines whose row norms nobody knows: the pass over all rows that finds them fills the scale.
     query_norm: float | None = None
     signs: tuple[float, ...] = (1.0,)
@@ -70,6 +70,7 @@ class Answer:
     positions: Ints  # in Problem.arms
     scores: Floats
     certificate: Certificate
+    algorithm: str  # which search found them
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-CACHE_LINE = 64  # bytes
+from sureshot.blocks import CACHE_LINE
 
 # A random cache line, not prefetched, and one that follows the last.
 SCATTERED_LINE = 3.5

@@ -1,7 +1,6 @@
 """Betting elimination: every arm is bet against at the exact score of the k-th best arm known.
 
-The theorem is in ``docs/theory.md``; the race that this loop runs is in `sureshot.search.race.race`. Few
-arms whose pulls are expensive are left to `sureshot.search.leaders.leaders`.
+The theorem is in ``docs/theory.md``; the race that this loop runs is in `sureshot.search.race.race`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.search import exact
-from sureshot.search.leaders import leaders
 from sureshot.search.problem import timed
 from sureshot.search.race import policy
 from sureshot.search.race.race import Race
@@ -50,8 +48,6 @@ def search(
     rules: policy.Policy = policy.DEFAULT,
 ) -> Answer:
     """Race the arms until each is dropped or known, or the budget is spent."""
-    if leaders.suits(problem) and worth_racing(problem):
-        return leaders.search(problem, rng, tally)
     return answers([race(problem, rng, tally, rules)], problem.team)[0]
 
 
@@ -74,6 +70,15 @@ def race(
             return Outcome(problem, tally, its_race, left)
         its_race.end_round()
     return Outcome(problem, tally, its_race)
+
+
+def leave_everything(
+    problem: Problem,
+    rng: np.random.Generator,  # noqa: ARG001 - called like a race
+    tally: Tally,
+) -> Outcome:
+    """Race nothing: every arm is left to be read to the end."""
+    return Outcome(problem, tally)
 
 
 def answers(outcomes: Sequence[Outcome], team: Team) -> list[Answer]:

@@ -10,7 +10,6 @@ All that costs time for each arm is done by the native ledger, which keeps what 
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +17,9 @@ import numpy as np
 from sureshot import _native
 from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
 from sureshot.errors import BoundsError
-from sureshot.result import Certificate, unless_beyond
-from sureshot.search import exact
+from sureshot.search import certificate
+from sureshot.search.budget import Budget
+from sureshot.search.condition import estimate
 from sureshot.search.problem import Answer, largest
 from sureshot.search.race import policy
 from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
@@ -34,15 +34,6 @@ if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
 
-# A budget may end before any reward but 0 was met: then nothing is known that a promise could rest on.
-NOTHING_MET = Certificate(
-    epsilon=math.inf,
-    delta=1.0,
-    exact=False,
-    scores="exact",
-    unconditional=False,
-    assumption="no bounds were given, and nothing but zeros was read before the budget ended",
-)
 
 # Under a budget the smallest stake is the best one for a search of as many steps as it affords if
 # no arm is dropped; with a time limit, of this many.
@@ -58,7 +49,7 @@ class Race:
         intervals = problem.intervals
         self.problem = problem
         self.tally = tally
-        self.read_before = tally.numbers_read  # by a scan, say: not part of the budget
+        self.budget = Budget(problem, tally)
         self.rules = rules
         self.weight = np.ascontiguousarray(intervals.weight)
         self.centre = np.ascontiguousarray(intervals.centre)
@@ -127,7 +118,7 @@ class Race:
             return True
         start = self.front
         stop = self._end_of_round(len(active))
-        affordable = self._affordable_numbers() // (len(active) * self.problem.source.blocks.size)
+        affordable = self.budget.affordable() // (len(active) * self.problem.source.blocks.size)
         stop = min(stop, start + affordable)
         if stop <= start:
             return False
@@ -178,7 +169,7 @@ class Race:
             if len(behind) == 0:
                 continue
             cost = len(behind) * (stop - start) * self.problem.source.blocks.size
-            if cost > self._affordable_numbers():
+            if not self.budget.allows(cost):
                 return False
             self._read(behind, start, stop)
             self._drop(behind)
@@ -186,14 +177,6 @@ class Race:
         caught_up = (ledger.status[waiting] == SUSPENDED) & (ledger.steps[waiting] == self.front)
         ledger.status[waiting[caught_up]] = ACTIVE
         return True
-
-    def _affordable_numbers(self) -> int:
-        """Return how many numbers the budget still allows."""
-        if self.problem.deadline is not None and time.perf_counter() > self.problem.deadline:
-            return 0
-        if self.problem.budget is None:
-            return np.iinfo(np.int64).max
-        return max(0, self.problem.budget - (self.tally.numbers_read - self.read_before))
 
     def _read(self, positions: Ints, start: int, stop: int) -> None:
         """Read the drawn blocks [start, stop) of some arms and bet on them."""
@@ -304,7 +287,7 @@ class Race:
         steps = len(positions) * self.order.length
         if self.reading.paid:  # what was pulled before is not pulled again
             steps -= int(self.ledger.steps[positions].sum())
-        return steps * self.problem.source.blocks.size <= self._affordable_numbers()
+        return self.budget.allows(steps * self.problem.source.blocks.size)
 
     def hopeless_arms(self) -> Ints:
         """Return the undecided arms if to read them to the end is cheaper than to sample on."""
@@ -395,23 +378,13 @@ class Race:
             reached = max(reached, self._stop_early())
         known = np.flatnonzero(ledger.status == KNOWN)
         best = known[largest(ledger.scores[known], problem.k)]
-        limit = self.ladder.limit if problem.intervals.estimated else None
-        certificate = Certificate(
-            epsilon=reached,
-            delta=problem.delta,
-            exact=False,
-            scores="exact",
-            unconditional=problem.unconditional and limit is None,
-            assumption=problem.assumption if limit is None else unless_beyond(limit),
-            every_position=True,
-            early=early,
-            limit=limit,
-        )
         if len(known) == len(problem.arms):
-            certificate = exact.certificate(problem)
-        elif limit == 0:
-            certificate = NOTHING_MET
-        return Answer(best, ledger.scores[best], certificate)
+            proved = certificate.exact_answer(problem)
+        else:
+            estimated = problem.intervals.estimated
+            condition = estimate(self.ladder.limit) if estimated else problem.condition
+            proved = certificate.promise(problem, reached, condition=condition, early=early)
+        return Answer(best, ledger.scores[best], proved, "race")
 
     def _stop_early(self) -> float:
         """Evaluate the arms that seem best and return the epsilon that can be promised."""

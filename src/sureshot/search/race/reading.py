@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot._summation import add_exactly
+from sureshot.sources.base import QuerySource
 
 if TYPE_CHECKING:
     from sureshot._native import Ledger, Met, Order
@@ -41,8 +42,15 @@ class Reading:
                 source.block_sums(arm, self.order.blocks[start:stop])
             return met
         # All of them before the first bet, so that no bet depends on which reward came first.
-        sums = source.block_sums(problem.arms[positions], self.order.blocks[start:stop])
-        return self.ledger.add(problem.team, np.ascontiguousarray(sums), positions, start, stop)
+        arms, blocks = problem.arms[positions], self.order.blocks[start:stop]
+        squares = None
+        if problem.intervals.square_limit is None:
+            sums = source.block_sums(arms, blocks)
+        else:
+            assert isinstance(source, QuerySource), "rows have norms where there is data"
+            sums, squares = source.sums_and_squares(arms, blocks)
+        sums = np.ascontiguousarray(sums)
+        return self.ledger.add(problem.team, sums, positions, start, stop, squares)
 
     def numbers_in(self, start: int, stop: int) -> int:
         """Return how many coordinates the drawn blocks [start, stop) have."""

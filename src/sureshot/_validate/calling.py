@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sureshot._validate_bounds import kind
-from sureshot._validate_numbers import whole_number
+from sureshot._validate.choices import kind
+from sureshot._validate.numbers import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sureshot._types import Ints
 
-# Calls in flight unless told otherwise: some use of waiting, and few enough for most services.
+# Calls in flight by default: enough to use the time of waiting, and few enough for most services.
 CONCURRENCY = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Pulling:
+class Calling:
     """How the function of `best_arms` is called, checked."""
 
     pull: Callable[[Ints, Ints], Any]
@@ -34,9 +34,9 @@ class Pulling:
     journal: Path | None
 
 
-def pulling(
+def calling(
     pull: Any, executor: Any, pulls_per_call: Any, concurrency: Any, retries: Any, journal: Any
-) -> Pulling:
+) -> Calling:
     """Check how `pull`, which can be called, is to be called."""
     is_coroutine = _is_coroutine_function(pull)
     if not (executor is None or isinstance(executor, Executor)):
@@ -59,7 +59,7 @@ def pulling(
             )
             raise ValueError(message)
     retries = whole_number(retries, "retries", 0)
-    return Pulling(
+    return Calling(
         pull, is_coroutine, executor, pulls_per_call, concurrency, retries, _journal(journal)
     )
 

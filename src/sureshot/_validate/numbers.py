@@ -1,4 +1,4 @@
-"""Checks single numbers: integers within limits, and shares or counts of rows."""
+"""Checks single numbers: integers and real numbers within limits, shares or counts of rows."""
 
 from __future__ import annotations
 
@@ -62,3 +62,27 @@ def share_or_count(value: Any, name: str, total: int) -> int:
         raise ValueError(message)
     # Rounded up, but 0.7 of 10 rows are 7, whatever 0.7 * 10 is in binary.
     return math.ceil(share * total * (1 - 1e-12))
+
+
+def finite_number(value: Any, name: str) -> float:
+    """Return a number that is neither infinite nor NaN."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be a number, got {value!r}") from None
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {number}")
+    return number
+
+
+def loss_and_risk(epsilon: Any, delta: Any) -> tuple[float, float]:
+    """Return the allowed loss, and the allowed probability of a larger one."""
+    epsilon = finite_number(epsilon, "epsilon")
+    if epsilon < 0:
+        raise ValueError(f"epsilon must be at least 0, got {epsilon:g}")
+    delta = finite_number(delta, "delta")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie strictly between 0 and 1, got {delta:g}")
+    return epsilon, delta

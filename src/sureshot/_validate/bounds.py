@@ -1,4 +1,4 @@
-"""Checks of the `bounds` argument: the part of the door that knows what bounds can be."""
+"""Checks `bounds`: what is known of the data, as far as it concerns the searched arms."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot._elements import PRECISION, is_number, nearest
-from sureshot.bounds import Bounds, numbers_in_scan, scan_rows
+from sureshot._validate.choices import one_of
+from sureshot.bounds import Bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
 
-# "unit" and given norms are taken with this many roundings of the data's type in hand: rows that
-# were normalised in float32 have norms a little above 1.
+# "unit" and given norms are raised by this many roundings of the data's type: rows that were
+# normalised in float32 have norms a little above 1.
 NORM_ROUNDINGS = 64
 # Rows of half precision are normalised in a wider type and rounded in the end.
 NORM_ROUNDINGS_OF_HALVES = 4
@@ -32,28 +30,31 @@ class KnownBounds:
     words: str = ""  # what they rest on
     low: Floats | None = None  # scalars, (N,) or (arms, 1)
     high: Floats | None = None
-    norms: Floats | None = None  # (arms,), upper bounds, with rounding in hand
+    norms: Floats | None = None  # (arms,), upper bounds, raised by the rounding
     exact_norms: Floats | None = None  # (arms,), where the norms are known
     norm_words: str = ""  # what it rests on that these are the norms
     norm_rounding: float = 0.0  # by how much of itself a norm may be off
     middle: Floats | None = None  # (N,), of a scan
     scale: Floats | None = None  # (N,), of a scan
     reach: Floats | None = None  # (arms,), of a scan
-    numbers_read: int = 0  # by a scan made for this call
+
+    @property
+    def limits_known(self) -> bool:
+        """Whether the values have limits, and not just the norms of the rows."""
+        return self.low is not None or self.reach is not None
 
 
-def known_bounds(bounds: Any, data: Array, arms: Ints, team: Team) -> KnownBounds:
-    """Return what `bounds` says of the searched arms; a scan asked for is made here."""
+def known_bounds(bounds: Any, data: Array, arms: Ints) -> KnownBounds | None:
+    """Return what `bounds` says of the searched arms; None if they are to be scanned."""
     if bounds is None:
         return _dtype_bounds(data.dtype)
     words = "the data lies within the given bounds"
     if isinstance(bounds, str):
         name = one_of(bounds, ("unit", "scan"), "bounds as a string")
-        if name == "unit":
-            words = "no row has a norm above 1"
-            bounds = Bounds(norms=1.0)
-        else:
-            return _scan(data, arms, team)
+        if name == "scan":
+            return None
+        words = "no row has a norm above 1"
+        bounds = Bounds(norms=1.0)
     elif isinstance(bounds, (tuple, list)):
         low, high = pair(bounds)
         bounds = Bounds(low=low, high=high)
@@ -88,23 +89,6 @@ def norm_rounding(dtype: np.dtype[Any]) -> float:
     precision = PRECISION.get(dtype.name, PRECISION["float64"])
     half = precision > PRECISION["float32"]
     return (NORM_ROUNDINGS_OF_HALVES if half else NORM_ROUNDINGS) * precision
-
-
-def _scan(data: Array, arms: Ints, team: Team) -> KnownBounds:
-    """Scan the searched arms, and nothing else, for this call."""
-    found, rounding = scan_rows(data, arms, team), norm_rounding(data.dtype)
-    norms = np.asarray(found.norms)
-    return KnownBounds(
-        words=SCANNED,
-        norms=norms * (1 + rounding),
-        exact_norms=norms,
-        norm_words=SCANNED,
-        norm_rounding=rounding,
-        middle=found.middle,
-        scale=found.scale,
-        reach=found.reach,
-        numbers_read=numbers_in_scan(len(arms), data.shape[1]),
-    )
 
 
 def _dtype_bounds(dtype: np.dtype[Any]) -> KnownBounds:
@@ -192,21 +176,6 @@ def _scanned(
         message = f"bounds come from a scan of data of shape {scanned}, got data of {data.shape}"
         raise ValueError(message)
     return bounds.middle, bounds.scale, bounds.reach[arms]
-
-
-def kind(value: object) -> str:
-    """Return the name of a value's type."""
-    return type(value).__name__
-
-
-def one_of(value: Any, known: Collection[str], name: str) -> str:
-    """Return the value if it is one of the known strings."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, got {kind(value)}")
-    if value not in known:
-        choices = ", ".join(repr(choice) for choice in known)
-        raise ValueError(f"{name} must be one of {choices}; got {value!r}")
-    return value
 
 
 def pair(bounds: Any) -> tuple[Any, Any]:
