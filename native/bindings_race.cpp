@@ -36,9 +36,6 @@ void bind_order(nb::module_& m) {
             "blocks", [](const Order& order) { return array_of(order.blocks()); },
             nb::rv_policy::move, "The blocks drawn so far, in drawn order.")
         .def_prop_ro(
-            "weights", [](const Order& order) { return array_of(order.weights()); },
-            nb::rv_policy::move, "The weight of every block, rounded up to a whole number of tickets.")
-        .def_prop_ro(
             "left", [](const Order& order) { return array_of(order.left()); },
             nb::rv_policy::move, "The weight not yet drawn before each step, and after the last.")
         .def(

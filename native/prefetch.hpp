@@ -1,4 +1,4 @@
-// Asking for memory before it is needed.
+// Loading memory into the caches before it is needed.
 #pragma once
 
 namespace sureshot {

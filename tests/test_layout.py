@@ -1,9 +1,10 @@
-"""The import rules of the design: a query flows downwards, and heavy packages come when asked."""
+"""The rules of the design: who imports whom, what is loaded when, and where constants are."""
 
 from __future__ import annotations
 
 import ast
 import enum
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -198,6 +199,88 @@ def test_the_stub_names_what_the_native_module_has() -> None:
         members = {name for name in stub_names(node) if not name.startswith("__")}
         inherited = public_names(enum.Enum) | {"name", "value"}
         assert members == public_names(getattr(_native, node.name)) - inherited
+
+
+NATIVE = Path(__file__).parents[1] / "native"
+# The files that decide when an arm is judged and predict how far it must be read. Constants of the
+# machine, like the sizes of tables, are elsewhere.
+DECIDING = ("drawn_steps", "forecasting", "judging", "kept_bets", "ledger", "survey")
+# Arithmetic, and numbers beyond which a formula is replaced by its limit.
+NUMBERS = {
+    "0",
+    "1",
+    "2",
+    "0.0",
+    "0.0f",
+    "1.0",
+    "2.0",
+    "4.0",
+    "30.0",
+    "1e30",
+    "3.14159265358979323846",
+}
+
+
+def code_of(source: str) -> str:
+    """Return C++ without its comments, its strings and the names of files."""
+    return re.sub(r'//[^\n]*|"[^"\n]*"|#include[^\n]*', "", source)
+
+
+def numbers_in(source: str) -> set[str]:
+    """Return the decimal numbers in C++: hexadecimal ones are about the digits of a float."""
+    without = re.sub(r"\b0x[\da-fA-F.]+(p[-+]?\d+)?", "", code_of(source))
+    return set(re.findall(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?f?(?![\w.])", without))
+
+
+def given_constants() -> set[str]:
+    """Return the names of the constants that Python passes to the native code."""
+    stub = ast.parse((PACKAGE / "_native.pyi").read_text(encoding="utf-8"))
+    return {
+        argument.arg
+        for node in stub.body
+        if isinstance(node, ast.ClassDef) and node.name in ("BetConstants", "PredictionRules")
+        for function in node.body
+        if isinstance(function, ast.FunctionDef)
+        for argument in function.args.kwonlyargs
+    }
+
+
+def defined_in(source: str) -> set[str]:
+    """Return which of these constants get a value in C++."""
+    code = code_of(source)
+    return {name for name in given_constants() if re.search(rf"\b{name}\s*[={{(]\s*[\d.]", code)}
+
+
+@pytest.mark.parametrize("file", DECIDING)
+def test_what_decides_in_native_code_has_no_numbers_of_its_own(file: str) -> None:
+    for suffix in (".cpp", ".hpp"):
+        source = (NATIVE / f"{file}{suffix}").read_text(encoding="utf-8")
+        assert numbers_in(source) - NUMBERS == set(), "policy.py and theory/wealth.py have them"
+
+
+def test_no_native_file_defines_a_constant_of_policy() -> None:
+    for path in sorted(NATIVE.iterdir()):
+        assert defined_in(path.read_text(encoding="utf-8")) == set(), path.name
+    assert {"eagerness", "largest_loss"} <= given_constants()
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "name"),
+    [
+        ("constexpr double eagerness = 0.85;  // 7", "0.85", "eagerness"),
+        ("constexpr std::int64_t steps = 48;", "48", None),
+        ("std::max(wealth, 1e-3)", "1e-3", None),
+        ("double least_growth{0.5};", "0.5", "least_growth"),
+        ("x < 17 ? 0.0 : 1.0", "17", None),
+        ('constexpr double rounding = 0x1p-21; // or "0.3"', None, None),
+        ("rules.least_growth * 2.0", None, None),
+    ],
+)
+def test_a_constant_of_policy_in_native_code_is_seen(
+    line: str, number: str | None, name: str | None
+) -> None:
+    assert numbers_in(line) - NUMBERS == ({number} - {None})
+    assert defined_in(line) == ({name} - {None})
 
 
 def test_every_public_name_is_there_and_told() -> None:
