@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 PACKAGE = Path(sureshot.__file__).parent
 # Everything below speaks to the library as a user does.
 CALLERS = ("cli", "estimators", "solvers")
-# Experiments do so too, but may look up what the theory says; the command line runs them.
+# Experiments do so too, but may look up what the theory and the table of methods say; the command
+# line runs them.
 EXPERIMENTS = "experiments"
 # The rivals: they read data through the sources, and only experiments know them.
 BASELINES = "baselines"
@@ -43,7 +44,7 @@ SOURCES = ("sureshot.sources.dense.DenseSource", "sureshot.sources.function.Func
 MAKE_SOURCES = ("prepare", BASELINES)
 # Whatever a search rests on is prepared before it begins.
 ABOVE_SEARCH = ("sureshot.prepare", "sureshot._validate", "sureshot.api")
-MAY_LOOK_UP = ("sureshot.theory", "sureshot.baselines", "sureshot._types")
+MAY_LOOK_UP = (TABLE, "sureshot.theory", "sureshot.baselines", "sureshot._types")
 HEAVY = ("scipy", "sklearn", "matplotlib", "click", "rich", "torch", "dask", "zarr", "h5py")
 LIBRARIES = ("faiss", "hnswlib", "usearch")
 
@@ -144,6 +145,7 @@ def test_import_rules(module: str) -> None:
         ("sureshot.cli.x", "import sureshot.experiments.rows", None),
         ("sureshot.experiments.x", "import sureshot.search.run", "sureshot.search.run"),
         ("sureshot.experiments.x", "from sureshot.theory import radii\nimport sureshot", None),
+        ("sureshot.experiments.x", "from sureshot.search.methods import METHODS", None),
         ("sureshot.search.x", "from sureshot.baselines import lsh", "sureshot.baselines.lsh"),
         ("sureshot.cli.x", "import sureshot.baselines", "sureshot.baselines"),
         ("sureshot.baselines.x", "from sureshot.api import top_k", "sureshot.api.top_k"),

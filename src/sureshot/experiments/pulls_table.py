@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sureshot.experiments import page
 from sureshot.experiments.pulls_cases import COMPARED, FIXED_BUDGET, VARIED, Case
+from sureshot.search.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +39,7 @@ def title(method: str, replacement: bool) -> str:
     >>> title("lucb", True), title("lucb", False), title("betting", False)
     ('lucb', 'lucb, without', 'betting')
     """
-    plain = method in ("betting", "bounded-me", "exact")
-    return method if replacement or plain else f"{method}, without"
+    return method if replacement or not METHODS[method].replacement else f"{method}, without"
 
 
 def sweep(found: Sequence[Row], plan: Plan, varied: str) -> list[str]:
