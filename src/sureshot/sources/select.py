@@ -6,7 +6,7 @@ import hashlib
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sureshot.sources.calls import Here
+from sureshot.sources.calls import CallerThread
 from sureshot.sources.dense import DenseSource
 from sureshot.sources.function import FunctionSource
 from sureshot.sources.norms import PromisedNorms
@@ -49,12 +49,12 @@ def function_source(request: ArmsRequest, rewards: Rewards) -> FunctionSource:
 def opened(request: ArmsRequest) -> Iterator[Rewards]:
     """Give what calls the function of `best_arms`; its journal and its event loop end with it."""
     how, abort = request.pulling, None
-    caller: Caller = how.executor or Here()
+    caller: Caller = how.executor or CallerThread()
     with ExitStack() as stack:
         journal = None
         if how.journal is not None:
             journal = stack.enter_context(_journal(request, how.journal))
-            stack.enter_context(journal.noted())
+            stack.enter_context(journal.noting_errors())
         if how.is_coroutine:
             from sureshot.sources.loop import Loop  # noqa: PLC0415 - asyncio takes long to import
 
