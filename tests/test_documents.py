@@ -34,7 +34,7 @@ async def is_right(model, example):
 """
 STAND_INS = {
     ("README.md", 1): ASKING,
-    ("docs/pulls.md", 0): ASKING,
+    ("docs/expensive-pulls.md", 0): ASKING,
     # Linear programs are for small N, as the text says.
     ("docs/baselines.md", 1): "import sureshot\ndata, query = data[:50, :4], data[3, :4]",
 }

@@ -47,7 +47,7 @@ def test_pick_the_best_prompt(tmp_path: Path) -> None:
     arguments = "--journal", journal, "--latency", 0.0005, "--interrupt-after", 700
     shown = run("pick_the_best_prompt.py", *arguments)
     assert "Interrupted after" in shown
-    (kept,) = numbers(r"([\d,]+) rewards are kept in", shown)
+    (kept,) = numbers(r"([\d,]+) rewards are stored in", shown)
     assert kept >= 700
     known, paid = numbers(r"([\d,]+) from the journal, ([\d,]+) paid then", shown)
     (charged,) = numbers(r"Charged in all: ([\d,]+) answers", shown)

@@ -104,7 +104,7 @@ def test_a_search_that_was_stopped_goes_on(
         search(way, first, journal=path)
     assert_kept(path, first)  # what was in flight and could return has been kept, too
     count = len(first.returned)
-    assert f"{count:,} rewards are kept in {path}" in "".join(raised.value.__notes__)
+    assert f"{count:,} rewards are stored in {path}" in "".join(raised.value.__notes__)
     assert share == 0.0 or count > 0
     found = search(way, second, journal=path)
     assert same(found, expected)
@@ -143,7 +143,7 @@ def test_of_a_call_with_a_bad_reward_the_good_ones_are_kept(
     del first.returned[4, 11]
     assert len(first.returned) > 0
     assert_kept(path, first)
-    assert f"{len(first.returned):,} rewards are kept" in "".join(raised.value.__notes__)
+    assert f"{len(first.returned):,} rewards are stored" in "".join(raised.value.__notes__)
     found = search(way, second, journal=path, **more)
     assert same(found, search("plain", Service(), method="exact", epsilon=0.0))
     assert_kept(path, first, second)
@@ -361,10 +361,10 @@ def test_a_journal_in_use_is_refused(tmp_path: Path) -> None:
     def open_twice() -> None:
         for _ in range(2):
             # In this process, then in another: the refusal must not loosen the lock.
-            with pytest.raises(sureshot.JournalError, match="in use by another search"):
+            with pytest.raises(sureshot.JournalError, match="locked by another search"):
                 search("plain", inner, journal=path)
             other = start("one by one", path, paid, 0.0)
-            assert "in use by another search" in other.communicate()[1]
+            assert "locked by another search" in other.communicate()[1]
             assert other.returncode == 1
 
     first.fail = StopAt(2, open_twice)

@@ -144,5 +144,5 @@ def test_what_is_named_is_there(path: str) -> None:
     ],
 )
 def test_what_is_not_there_is_seen(text: str, named: str) -> None:
-    assert missing(text, "docs/pulls.md")[-1] == named
-    assert set(missing(text, "docs/pulls.md")) == {named}
+    assert missing(text, "docs/expensive-pulls.md")[-1] == named
+    assert set(missing(text, "docs/expensive-pulls.md")) == {named}

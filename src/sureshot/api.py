@@ -217,7 +217,7 @@ def best_arms(
         File that keeps every reward as it is returned, in SQLite. The same call with the same file
         goes on where an error, Ctrl-C or a crash has stopped it and pays for nothing twice. It
         keeps the seed, too, so `rng` may be left out. A journal of other `n_arms`, `n_rewards`,
-        `bounds` or `rng`, and one in use, is refused with `JournalError`. See ``docs/pulls.md``.
+        `bounds` or `rng`, and one in use, is refused with `JournalError`. See ``docs/expensive-pulls.md``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What is known of the data: limits of its values, norms of its rows, or a scan of both."""
+"""What is known about the data: limits of its values, norms of its rows, or a scan of both."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
 
-# A scan takes the scale of each coordinate from this many runs of this many rows, all over the data.
-# Neighbours, because a value of a column costs as much as the cache line it lies in.
+# A scan takes the scale of each coordinate from this many runs of this many rows, spread over the
+# data. Runs of neighbours, because reading one value of a column loads a whole cache line.
 RUNS = 16
 RUN = 8
 
-# No coordinate's scale is smaller than this share of the typical one: a value that the sample did
-# not foresee must not dwarf all others.
+# No coordinate's scale is smaller than this share of the typical one: otherwise a value that is large
+# against the sample would determine the reach of its row alone.
 SMALLEST_SCALE = 0.05
 
-# No scale is smaller than this: one over it must be a number.
+# No scale is smaller than this: its inverse must be finite.
 SMALLEST_DIVISOR = 2.0**-1000
 
 FORMAT = 1  # of saved scans
@@ -35,7 +35,7 @@ FORMAT = 1  # of saved scans
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bounds:
-    """Limits that the guarantee may rest on. Everything is optional.
+    """Limits that the guarantee may assume. Everything is optional.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class Bounds:
     norms
         Upper bounds of the Euclidean norms of the rows: a scalar or an array (n,).
     norms_exact
-        Whether `norms` are the norms themselves, up to rounding (64 roundings of the data's type, 4
+        Whether `norms` are the exact norms, up to rounding (64 roundings of the data's type, 4
         of half precision), as those of a scan are. A search by cosine then divides by them and
-        need not read all rows for their norms; it is as good as they are, and its certificate says
-        so. A row that is read whole and has another norm raises `BoundsError`.
+        need not read all rows for their norms; its scores are only as exact as these norms, and its certificate
+        says so. A row that is read whole and has another norm raises `BoundsError`.
     middle, scale, reach
         What a scan finds: every value of row i lies within ``reach[i] * scale`` of ``middle``,
         both of shape (N,).

@@ -1,4 +1,4 @@
-"""What a search raises when it meets data that breaks a promise, or pulls that fail."""
+"""What a search raises: data outside its bounds, pulls that fail, journals that cannot be used."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ if TYPE_CHECKING:
 
 
 class BoundsError(ValueError):
-    """A reward was met outside the limits that were promised, or was not a number.
+    """A reward is outside the bounds, or not a number.
 
-    The search stops, because every guarantee rests on those limits.
+    The search stops, because the guarantee assumes these bounds.
     """
 
 
 class PullError(RuntimeError):
-    """A call of `pull` failed as often as it may be tried; what it raised is the ``__cause__``.
+    """A call of `pull` failed in all its attempts; what it raised is the ``__cause__``.
 
     Attributes
     ----------
     arms, coordinates
         What the call asked for.
     arm, coordinate
-        The first of each: all there is to know if a call asks for one reward.
+        The first of each: the only one if a call asks for one reward.
     """
 
     def __init__(
@@ -45,4 +45,4 @@ class PullError(RuntimeError):
 
 
 class JournalError(ValueError):
-    """A journal cannot be used: of another problem, not a journal, in use, or not to be written."""
+    """A journal belongs to another problem, is not a journal, is locked, or is not writable."""

@@ -26,29 +26,29 @@ class Certificate:
         With probability at least ``1 - delta`` the k-th best returned arm is within this much of
         the true k-th best, in the units of the returned scores. With `every_position` the j-th
         best is within it of the true j-th best, for all j up to k at once; where epsilon is 0, the
-        answer is the true top k, up to ties. Infinite if nothing is promised.
+        answer is the true top k, up to ties. Infinite if nothing is guaranteed.
     delta
-        How often that may fail, over the random order of one query. 0 when `exact`, 1 if nothing is
-        promised.
+        The probability, over the random order of one query, that this fails. 0 if `exact`, 1 if nothing
+        is guaranteed.
     exact
         True if the score of every arm was known exactly, so that no probability is involved.
     unconditional
-        True if the guarantee is proved in ``docs/theory.md`` or ``docs/bandits.md`` and rests on
-        nothing estimated from the data.
+        True if the guarantee is proved in ``docs/theory.md`` or ``docs/bandits.md`` and uses nothing
+        estimated from the data.
     scores
         ``"exact"`` if the returned scores are exact up to rounding, ``"estimate"`` if not.
     assumption
-        What the guarantee rests on, in words.
+        What the guarantee assumes, in words.
     every_position
-        True if the promise holds for every position, as it is proved for betting elimination and
-        exact answers, and not for the k-th alone, as for the other methods.
+        True if the guarantee holds for every position, as for betting elimination and exact answers;
+        False if it holds for the k-th position only, as for the other methods.
     early
-        True if a budget ended the search: epsilon is then what is proved of all arms, as a rule far
-        more than what is lost.
+        True if a budget ended the search: epsilon is then proved for all arms, and usually far larger
+        than the loss.
     limit
-        Where no bounds were given: the normalised block sum that no unread one may exceed for the
-        guarantee to hold, an estimate. None where it rests on no such limit. Of several queries
-        the smallest, which is good for all of them; each has its own.
+        Where no bounds were given: an estimated limit. The guarantee holds if no unread normalised block
+        sum exceeds it. None if no such limit is assumed. For several queries the smallest of their
+        limits, which is valid for all of them.
     """
 
     epsilon: float
@@ -81,10 +81,10 @@ class Certificate:
         return f"the last of these is {loss} the true k-th best"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary ready for JSON, which has no infinity: None in its place."""
-        told = dataclasses.asdict(self)
-        told["epsilon"] = self.epsilon if math.isfinite(self.epsilon) else None
-        return told
+        """Return the fields as a dictionary ready for JSON; an infinite epsilon becomes None."""
+        content = dataclasses.asdict(self)
+        content["epsilon"] = self.epsilon if math.isfinite(self.epsilon) else None
+        return content
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +94,10 @@ class Work:
     Attributes
     ----------
     numbers_read
-        Rewards looked at; a number read twice counts twice.
+        Rewards that were read; a number read twice counts twice.
     numbers_scanned
-        Those of them that ``bounds="scan"`` has read, before the first query and counted with it:
-        all numbers of the searched arms once, and those of a sample of the arms once more.
+        The part of `numbers_read` that ``bounds="scan"`` has read before the first query: all numbers of
+        the searched arms once, and those of a sample of the arms once more.
     share
         `numbers_read` as a share of all the rewards of the searched arms.
     bytes_read
@@ -107,9 +107,9 @@ class Work:
     exact_scores
         Arms whose exact score was computed.
     seconds
-        Wall-clock time. The queries of a batch share its time, so that theirs add up to it: what is
-        done for several of them at once is divided evenly, and while some are searched side by
-        side, the time that passes is divided in proportion to what each of them takes.
+        Wall-clock time. The times of the queries of a batch add up to the time of the batch: work for
+        several queries at once is divided evenly, and while queries are searched at the same time,
+        the time that passes is divided in proportion to the time that each takes.
     pulls_paid
         Of `best_arms`: rewards that `pull` returned in this call; the others were found in the
         journal. 0 for arrays.
@@ -131,7 +131,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class RoundInfo:
-    """Where a search stood at the end of one round.
+    """The state of a search at the end of one round.
 
     Attributes
     ----------
@@ -142,10 +142,10 @@ class RoundInfo:
     arms
         Arms that were still undecided after the round.
     active
-        Those of them that are still being read; the others seem beaten and wait for a threshold.
+        The undecided arms that are still read; the others are suspended until the threshold is known.
     pulls
-        Rewards pulled so far of each active arm; of the leader pulled most, where arms are pulled
-        unequally often.
+        Rewards pulled so far of each active arm; where arms are pulled unequally often, the largest
+        number among the leaders.
     numbers_read
         Numbers read so far in this search.
     threshold
@@ -178,8 +178,8 @@ class TopK:
     indices
         Rows of the data, int64, same shape.
     certificate
-        What is guaranteed. For several queries: what holds for each of them alone, in one sentence;
-        each has its own certificate in `queries`.
+        What is guaranteed. For several queries: what holds for each query, in one sentence; `queries`
+        has the certificate of each.
     work
         What it cost, added up over the queries.
     rounds
@@ -204,7 +204,7 @@ class TopK:
     _queries: tuple[TopK, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        # Frozen means frozen: an answer that travels with a certificate must not be edited.
+        # The arrays are read-only, too: an answer must not change after its certificate was made.
         self.scores.setflags(write=False)
         self.indices.setflags(write=False)
 
@@ -214,7 +214,7 @@ class TopK:
         return self._queries or (self,)
 
     def __reduce__(self) -> tuple[type[TopK], tuple[Any, ...]]:
-        # Through the constructor, so that what arrives elsewhere is frozen too.
+        # Through the constructor, so that an unpickled result is read-only, too.
         return TopK, tuple(getattr(self, field.name) for field in dataclasses.fields(self))
 
     def __iter__(self) -> Iterator[Array]:
@@ -233,10 +233,10 @@ class TopK:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as a dictionary ready for JSON.
 
-        Of several queries ``"queries"`` has one such dictionary each, and the rounds are there only;
-        of a single query it is empty, and the rounds are under ``"rounds"``.
+        For several queries ``"queries"`` has one such dictionary for each, with its rounds; for a single
+        query it is empty, and ``"rounds"`` has the rounds.
         """
-        told = {
+        content = {
             "scores": self.scores.tolist(),
             "indices": self.indices.tolist(),
             "algorithm": self.algorithm,
@@ -245,11 +245,11 @@ class TopK:
             "queries": [query.to_dict() for query in self._queries],
         }
         if not self._queries:
-            told["rounds"] = [info.to_dict() for info in self.rounds]
-        return told
+            content["rounds"] = [info.to_dict() for info in self.rounds]
+        return content
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the elimination race: how many arms were left as numbers were read.
+        """Draw the elimination: how many arms were left as numbers were read.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ def unless_beyond(limit: float) -> str:
 
 
 def share_time(results: Sequence[TopK], seconds: float) -> list[TopK]:
-    """Divide what no query has accounted for of the seconds of a call evenly among its queries."""
+    """Divide the part of the seconds of a call that no query has counted evenly among its queries."""
     rest = (seconds - sum(one.work.seconds for one in results)) / len(results)
     return [
         dataclasses.replace(
@@ -321,7 +321,7 @@ def stack(results: Sequence[TopK]) -> TopK:
 
 
 def _assumption_of_each(certificates: Sequence[Certificate]) -> str:
-    """Return what the guarantees of several queries rest on, each of them alone, in one sentence."""
+    """Return in one sentence what the guarantee of each of several queries assumes."""
     limits = [one.limit for one in certificates if one.limit is not None]
     beyond = ""
     if limits:

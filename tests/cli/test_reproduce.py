@@ -83,7 +83,7 @@ def test_a_file_that_is_something_else_is_told_and_loses_nothing(
     refused = invoke("reproduce", "fig4", "--data", str(data), "--out", str(out))
     assert refused.exit_code == 2
     assert "Fashion-MNIST gradients: cannot read images_fashion_mnist.npz" in refused.stderr
-    assert "The rows so far are kept in" in refused.stderr
+    assert "The rows so far are in" in refused.stderr
     assert "Figure 1" in (out / "report.html").read_text(encoding="utf-8")
 
 
@@ -133,7 +133,7 @@ def test_ctrl_c_keeps_the_rows_and_the_same_command_goes_on(tmp_path: Path) -> N
         if expected < 30:
             assert found.returncode == 130
             assert found.stderr.endswith(
-                f"the rows so far are in {path.parent}: the same command goes on\n"
+                f"the rows so far are in {path.parent}: the same command continues\n"
                 "sureshot: interrupted\n"
             )
         else:

@@ -94,7 +94,7 @@ def test_without_a_file_to_write_it_is_kept_beside_the_data(
     shown = invoke("scan", str(data))
     assert shown.exit_code == 0, shown.output
     out = tmp_path / "some.data.bounds.npz"
-    assert f"Kept in {out}." in shown.output
+    assert f"Stored in {out}." in shown.output
     np.testing.assert_array_equal(
         np.asarray(sureshot.Bounds.load(out).norms),
         np.asarray(sureshot.scan(np.load(data)).norms),
@@ -122,7 +122,7 @@ def test_what_is_no_scan_is_not_overwritten_unless_asked(
         patch.setattr(sureshot, "scan", lambda *arguments, **keywords: pytest.fail("scanned"))
         refused = invoke(*arguments)
     assert_refused(refused, f'{out} is not a file that "sureshot scan" or Bounds.save wrote')
-    assert "allow it with --overwrite" in refused.stderr
+    assert "pass --overwrite" in refused.stderr
     assert out.read_bytes() == before
     assert invoke(*arguments, "--overwrite").exit_code == 0
     assert sureshot.Bounds.load(out).norms is not None

@@ -1,4 +1,4 @@
-"""The commands. They call the public API and hand its answers to `tables`, or print JSON."""
+"""The commands. They call the public API and print its answers as tables or as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sureshot.cli.inputs import (
     load_bounds,
     open_array,
     open_rewards,
-    told_in_one_line,
+    reported_in_one_line,
 )
 from sureshot.cli.options import (
     BEST_DEFAULTS,
@@ -58,9 +58,9 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(sureshot.__version__, message="%(prog)s %(version)s")
 def cli() -> None:
-    """Find the best rows of a huge matrix without an index, and say how sure the answer is.
+    """Find the best rows of a huge matrix without an index, with a guarantee.
 
-    New here? Run "sureshot demo".
+    To see an example, run "sureshot demo".
     """
 
 
@@ -76,11 +76,11 @@ def search(data: Path, query: Path, plot: Path | None, as_json: bool, **options:
     DATA is a .npy file of shape (rows, columns). It is mapped, not loaded, so it may be larger than
     memory. QUERY is a .npy file of shape (columns,), or (queries, columns) for several queries.
 
-    With --json, "rounds" tells how the search of a single query went; of several queries each has its
-    own in "queries", with its answer, certificate and work.
+    With --json, "rounds" has the rounds of a single query; for several queries, "queries" has the
+    answer, certificate, work and rounds of each.
     """
     if plot is not None:
-        picture.refuse(plot)
+        picture.check_path(plot)
     given = {name: value for name, value in options.items() if value is not None}
     rows, queries = open_array(data), open_array(query)
     how_many = len(queries) if queries.ndim > 1 else 1
@@ -88,7 +88,7 @@ def search(data: Path, query: Path, plot: Path | None, as_json: bool, **options:
     known: dict[str, Any] = {"bounds": load_bounds(bounds)} if isinstance(bounds, Path) else {}
     if "row_scale" in given:
         known["row_scale"] = open_array(given["row_scale"])
-    with told_in_one_line(), shown_if_slow(rows.size, how_many) as progress:
+    with reported_in_one_line(), shown_if_slow(rows.size, how_many) as progress:
         result = sureshot.top_k(rows, queries, **(given | known), progress=progress)
     if as_json:
         used = {name: given.get(name, DEFAULTS[name]) for name in options}
@@ -105,22 +105,22 @@ def search(data: Path, query: Path, plot: Path | None, as_json: bool, **options:
 @click.argument("data", type=click.Path(path_type=Path))
 @click.argument("out", metavar="[OUT.npz]", required=False, type=click.Path(path_type=Path))
 @click.option("--threads", type=int, default=None, help="How many threads to use. Not given: all.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT.npz even if it is no scan.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT.npz even if it is not a scan.")
 @json_option
 def scan(data: Path, out: Path | None, threads: int | None, overwrite: bool, as_json: bool) -> None:
-    """Read DATA once for what bounds it, and keep that in OUT.npz.
+    """Read DATA once, find its bounds, and store them in OUT.npz.
 
     DATA is a .npy file of shape (rows, columns). It is mapped, not loaded, so it may be larger than
-    memory. Every later search with --bounds OUT.npz then has an unconditional guarantee, as long as
-    DATA has not changed, and has to read less.
+    memory. Every later search with --bounds OUT.npz has an unconditional guarantee, as long as
+    DATA has not changed, and reads less.
 
-    Without OUT.npz it is kept beside DATA: data.npy has its scan in data.bounds.npz. An older scan
-    is replaced, another file is not.
+    Without OUT.npz the bounds are stored beside DATA: those of data.npy in data.bounds.npz. An older
+    scan is replaced, another file is not.
     """
     out = out or scanning.beside(data)
-    scanning.refuse_output(out, overwrite=overwrite)
+    scanning.check_output(out, overwrite=overwrite)
     rows = open_array(data)
-    with told_in_one_line(), Console(stderr=True).status(f"scanning {data}"):
+    with reported_in_one_line(), Console(stderr=True).status(f"scanning {data}"):
         found = scanning.scan(rows, threads)
     scanning.save(found.bounds, out)
     if as_json:
@@ -137,17 +137,17 @@ def scan(data: Path, out: Path | None, threads: int | None, overwrite: bool, as_
 def best(rewards: Path, plot: Path | None, as_json: bool, **options: Any) -> None:
     """Find the rows of REWARDS with the largest means.
 
-    REWARDS is a .npy file of shape (arms, rewards), such as which model was right on which example.
-    It is mapped, not loaded, and only what the search asks for is read.
+    REWARDS is a .npy file of shape (arms, rewards), for example whether each model was right on each
+    example. It is mapped, not loaded, and only the rewards that the search needs are read.
 
-    The best model up to one point of accuracy, 95 % sure:
+    The best model, up to 0.01 in accuracy, with probability 95 %:
     sureshot best right.npy --epsilon 0.01
     """
     if plot is not None:
-        picture.refuse(plot)
+        picture.check_path(plot)
     given = {name: value for name, value in options.items() if value is not None}
     table = open_rewards(rewards)
-    with told_in_one_line(), shown_if_slow(table.size, 1) as progress:
+    with reported_in_one_line(), shown_if_slow(table.size, 1) as progress:
         result = sureshot.best_arms(
             lambda arms, coordinates: table[np.ix_(arms, coordinates)],
             *table.shape,
@@ -188,13 +188,13 @@ def best(rewards: Path, plot: Path | None, as_json: bool, **options: Any) -> Non
 )
 @json_option
 def demo(rows: int, columns: int, seed: int, as_json: bool) -> None:
-    """Compare sureshot with numpy on made-up data, here and now.
+    """Compare sureshot with numpy on synthetic data.
 
-    Makes a matrix of low rank plus noise (800 MB unless told otherwise), asks numpy and sureshot
-    for the same top 10, and shows what each read, how long it took and how many were right.
+    Makes a matrix of low rank plus noise (800 MB by default), finds its top 10 for a query with numpy
+    and with sureshot, and shows what each has read, how long it took and how many rows were right.
     """
     console = Console(stderr=True)
-    with told_in_one_line(), console.status("making the data") as status:
+    with reported_in_one_line(), console.status("making the data") as status:
         example = demonstration.make_example(rows, columns, seed)
         lines = demonstration.compare(example, seed, status.update)
     if as_json:
@@ -221,7 +221,7 @@ def demo(rows: int, columns: int, seed: int, as_json: bool) -> None:
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     default=None,
     help="Folder with the files of real data for fig4: ratings of Netflix, Yahoo! Music or MovieLens as "
-    "they are published, images_fashion_mnist.npz. What is not there is left out, with a word.",
+    "they are published, images_fashion_mnist.npz. Missing files are left out, with a message.",
 )
 @click.option(
     "--out",
@@ -232,9 +232,9 @@ def demo(rows: int, columns: int, seed: int, as_json: bool) -> None:
 def reproduce(what: str, scale: str, folder: Path | None, out: Path | None) -> None:
     """Repeat the experiments of the paper, and write a report.
 
-    WHAT is a figure or the table of the paper, or all of them. Every measurement is kept as a row
-    of JSON as soon as it is done: the same command goes on where Ctrl-C has stopped it, and with all rows
-    there it only writes the report again.
+    WHAT is a figure or the table of the paper, or all of them. Every measurement is stored as a row
+    of JSON at once: after Ctrl-C the same command continues, and when all rows exist it only writes the
+    report again.
     """
     names = list(reproduction.EXPERIMENTS) if what == "all" else [what]
     out = out or Path("results") / f"reproduce-{scale}"
@@ -247,10 +247,10 @@ def reproduce(what: str, scale: str, folder: Path | None, out: Path | None) -> N
     try:
         measured = follow(reproduction.measure(names, scale, folder, out))
     except (MissingPart, UnreadableData, InvalidAnswer) as error:
-        reproduction.write_report(scale, out)  # of what there is
-        raise InputError(f"{error}. The rows so far are kept in {out / 'rows'}") from error
+        reproduction.write_report(scale, out)  # of the rows so far
+        raise InputError(f"{error}. The rows so far are in {out / 'rows'}") from error
     except KeyboardInterrupt:
-        click.echo(f"the rows so far are in {out / 'rows'}: the same command goes on", err=True)
+        click.echo(f"the rows so far are in {out / 'rows'}: the same command continues", err=True)
         raise
     page = reproduction.write_report(scale, out)
     if page is None:
@@ -261,7 +261,7 @@ def reproduce(what: str, scale: str, folder: Path | None, out: Path | None) -> N
 @cli.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Show versions, what the processor offers, and which extras are installed."""
+    """Show versions, instruction sets, threads and installed extras."""
     found = examination.examine()
     if as_json:
         print_json(found)

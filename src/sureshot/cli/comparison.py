@@ -1,4 +1,4 @@
-"""What the demo says about its comparison, to someone who has never heard of sureshot."""
+"""The text of the demo around its comparison, for readers who do not know sureshot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Times closer to each other than this differ by chance.
 SAME_TIME = 1.05
 
-# Rows of this length show what the search is for.
+# Rows of this length show the advantage of sampling.
 LONG_ROWS = 100_000
 
 
@@ -47,12 +47,12 @@ def print_demo(example: Example, lines: Sequence[Timed]) -> None:
     console.print(comparison_table(lines))
     console.print(explanations(len(scanned.seconds)))
     console.print()
-    print_sentence(console, clock_sentence(by_label[NUMPY], by_label[SCAN], scanned, rows, columns))
+    print_sentence(console, time_sentence(by_label[NUMPY], by_label[SCAN], scanned, rows, columns))
     if scanned.result is not None:
         console.print()
         print_sentence(console, f"{scanned.label}: {scanned.result.certificate}")
         console.print(answer_table(scanned.result, None, example.true_ranks))
-    print_sentence(console, "Now with your own: sureshot search DATA.npy QUERY.npy")
+    print_sentence(console, "With your own data: sureshot search DATA.npy QUERY.npy")
 
 
 def comparison_table(lines: Sequence[Timed]) -> Table:
@@ -75,14 +75,14 @@ def comparison_table(lines: Sequence[Timed]) -> Table:
 
 
 def guarantee(line: Timed) -> str:
-    """Say in a few words what a method promises."""
+    """Describe the guarantee of a method in a few words."""
     if line.result is None:
         return "" if line.right is None else "exact in float32"
     certificate = line.result.certificate
     if certificate.exact:
         return "exact"
     promise = f"{percent(1 - certificate.delta)} sure"
-    # The certificate tells what it rests on in words that begin with this one, or with "unless".
+    # The certificate states the condition in a sentence with "unless".
     return promise if certificate.unconditional else f"{promise}, if …"
 
 
@@ -93,12 +93,12 @@ def explanations(repetitions: int) -> Table:
     table.add_column()
     table.add_row(
         "time",
-        f"Median of {repetitions} runs in this very minute; the scan ran once.",
+        f"Median of {repetitions} runs, made just now; the scan ran once.",
     )
     table.add_row("right", f"How many of the {K} rows returned belong to the true top {K}.")
     table.add_row(
         "scan",
-        "Reads the data once to learn how large each row is. Kept in a file, it serves every "
+        "Reads the data once to find how large each row is. Stored in a file, it serves every "
         "later query.",
     )
     table.add_row(
@@ -109,21 +109,21 @@ def explanations(repetitions: int) -> Table:
     )
     table.add_row(
         "bounded-me",
-        "Plans its reading before it sees the data. To be sure of the exact top "
-        f"{K} it has to plan for everything.",
+        "Decides what to read before it sees the data. To guarantee the exact top "
+        f"{K} it has to read everything.",
     )
     return table
 
 
-def clock_sentence(numpy: Timed, scan: Timed, scanned: Timed, rows: int, columns: int) -> str:
-    """Say how the scanned search compares with numpy by the clock, also where it is slower."""
+def time_sentence(numpy: Timed, scan: Timed, scanned: Timed, rows: int, columns: int) -> str:
+    """Compare the time of the scanned search with that of numpy, also where it is slower."""
     ours, theirs = scanned.median_seconds, numpy.median_seconds
     read = f"read {percent(scanned.share)} of the numbers"
     if ours * SAME_TIME < theirs:
         queries = math.ceil(scan.median_seconds / (theirs - ours))
         return (
-            f"By the clock: betting with the scan {read} and was {times(theirs / ours)} as fast "
-            f"as numpy. The scan has paid for itself after {queries:,} "
+            f"Time: betting with the scan {read} and was {times(theirs / ours)} as fast "
+            f"as numpy. The time of the scan is saved after {queries:,} "
             f"such {'query' if queries == 1 else 'queries'}."
         )
     verdict = "about as long as numpy"
@@ -131,7 +131,7 @@ def clock_sentence(numpy: Timed, scan: Timed, scanned: Timed, rows: int, columns
         verdict = f"{times(ours / theirs)} as long as numpy"
     longer = max(2 * columns, LONG_ROWS)
     return (
-        f"By the clock: betting with the scan took {verdict}, although it {read}. Its time goes "
-        "into the bets, not into reading. Longer rows cost numpy more, and sureshot hardly: try "
+        f"Time: betting with the scan took {verdict}, although it {read}. Its time is "
+        "spent on the bets, not on reading. Longer rows slow numpy down, but hardly sureshot: try "
         f"--columns {longer} ({4 * rows * longer / 1e9:.2g} GB)."
     )

@@ -30,7 +30,7 @@ SPREAD = 0.7  # of the logarithms of the sizes: one row in twenty is more than t
 NUMBERS_PER_CHUNK = 1 << 22
 REPETITIONS = 3
 
-# The lines of the comparison that the text around it speaks of.
+# The lines of the comparison that the text around it mentions.
 NUMPY = "numpy, data @ query"
 SCAN = "sureshot.scan, once"
 SCANNED = "betting, scanned"
@@ -38,7 +38,7 @@ SCANNED = "betting, scanned"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """Data of low rank plus noise, a query, and what is known of them from making them."""
+    """Data of low rank plus noise, a query, their limits and their true ranks."""
 
     data: npt.NDArray[np.float32]
     query: npt.NDArray[np.float32]
@@ -54,7 +54,7 @@ class Timed:
     seconds: tuple[float, ...]
     numbers_read: int
     share: float
-    right: int | None  # None for the scan, which answers nothing
+    right: int | None  # None for the scan, which returns no rows
     result: TopK | None  # None for the scan and for numpy, which gives no certificate
 
     @property
@@ -77,7 +77,7 @@ class Timed:
 
 def make_example(rows: int, columns: int, seed: int) -> Example:
     """Mix every row and the query from the same few patterns, add noise, and scale the rows."""
-    # First of all, so that too large a size is refused at once.
+    # First, so that a size that is too large fails at once.
     data = np.empty((rows, columns), dtype=np.float32)
     rng = np.random.default_rng(seed)
     patterns = rng.standard_normal((RANK, columns), dtype=np.float32) / np.float32(RANK**0.5)
@@ -102,8 +102,8 @@ def make_example(rows: int, columns: int, seed: int) -> Example:
     return Example(data, query, (low, high), true_ranks)
 
 
-def contenders(example: Example, scanned: Bounds) -> dict[str, dict[str, Any]]:
-    """Name the searches to compare with numpy, and what each passes to `top_k`."""
+def searches(example: Example, scanned: Bounds) -> dict[str, dict[str, Any]]:
+    """Return the searches to compare with numpy: labels and arguments of `top_k`."""
     return {
         SCANNED: {"bounds": scanned},
         "betting, limits": {"bounds": example.bounds},
@@ -114,7 +114,7 @@ def contenders(example: Example, scanned: Bounds) -> dict[str, dict[str, Any]]:
 
 
 def compare(example: Example, seed: int, announce: Callable[[str], object]) -> list[Timed]:
-    """Time numpy, a scan and every contender; `announce` is told which one is running."""
+    """Time numpy, a scan and every search; `announce` is called with the one that is running."""
     data, query = example.data, example.query
     announce("timing numpy")
     seconds, best = _timed(lambda: _numpy_top(data, query))
@@ -122,7 +122,7 @@ def compare(example: Example, seed: int, announce: Callable[[str], object]) -> l
     announce("scanning")
     scanned = scan(data)
     lines.append(Timed(SCAN, (scanned.seconds,), data.size, 1.0, None, None))
-    for label, arguments in contenders(example, scanned.bounds).items():
+    for label, arguments in searches(example, scanned.bounds).items():
         announce(f"timing {label}")
 
         def search(arguments: dict[str, Any] = arguments) -> TopK:
@@ -148,7 +148,7 @@ def _right(example: Example, indices: npt.NDArray[np.int64]) -> int:
 
 
 def _timed(call: Callable[[], Answer]) -> tuple[tuple[float, ...], Answer]:
-    """Call once to warm up, then `REPETITIONS` times by the clock."""
+    """Call once to warm up, then time `REPETITIONS` calls."""
     answer = call()
     seconds = []
     for _ in range(REPETITIONS):

@@ -1,4 +1,4 @@
-"""What a user hands to the command line, and the one line told when it does not fit."""
+"""What a user passes to the command line, and the one-line error when it is wrong."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ import sureshot
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# How every .npy file begins. numpy takes a file without it for a pickle, and its message then
-# suggests to load it unsafely.
+# How every .npy file begins. numpy treats any other file as a pickle, and its message then suggests
+# unsafe loading.
 MAGIC = b"\x93NUMPY"
 
-# What --bounds hands to the library as it is. A file of such a name is ./unit or ./scan.
+# What --bounds passes to the library unchanged. A file of such a name is ./unit or ./scan.
 BOUNDS_WORDS = ("unit", "scan")
 
 
 class InputError(click.ClickException):
-    """Input that cannot be used: told in one line, without a traceback."""
+    """Input that cannot be used: reported in one line, without a traceback."""
 
     exit_code = 2
 
@@ -36,11 +36,11 @@ class InputError(click.ClickException):
 
 
 @contextmanager
-def told_in_one_line() -> Iterator[None]:
+def reported_in_one_line() -> Iterator[None]:
     """Turn what the library raises about its input into an `InputError`.
 
-    Only calls of the library stand under it, so that a mistake in the command line itself still
-    shows its traceback.
+    Only calls of the library are inside, so that an error of the command line itself still shows its
+    traceback.
     """
     try:
         yield
@@ -51,7 +51,7 @@ def told_in_one_line() -> Iterator[None]:
 
 
 def open_array(path: Path) -> np.ndarray[Any, Any]:
-    """Open a ``.npy`` file as a memory map: nothing but its header is read here."""
+    """Open a ``.npy`` file as a memory map: only its header is read here."""
     try:
         with path.open("rb") as file:
             beginning = file.read(len(MAGIC))
@@ -83,7 +83,7 @@ def parse_limits(
     parameter: click.Parameter,  # noqa: ARG001
     text: str | None,
 ) -> tuple[float, float] | None:
-    """Read ``LOW,HIGH``. Whether the two numbers make sense is for the library to say."""
+    """Read ``LOW,HIGH``; the library checks the two numbers."""
     if text is None:
         return None
     try:
@@ -99,10 +99,7 @@ def parse_bounds(
     parameter: click.Parameter,  # noqa: ARG001
     text: str | None,
 ) -> tuple[float, float] | str | Path | None:
-    """Read ``LOW,HIGH``, one of the known words, or the name of a file that is there.
-
-    Whether two numbers make sense is for the library to say.
-    """
+    """Read ``LOW,HIGH``, which the library checks, a known word, or the name of an existing file."""
     if text is None or text in BOUNDS_WORDS:
         return text
     try:
@@ -121,7 +118,7 @@ def parse_bounds(
 
 
 def load_bounds(path: Path) -> sureshot.Bounds:
-    """Load what `sureshot.Bounds.save` wrote, or say in one line that it is something else."""
+    """Load what `sureshot.Bounds.save` wrote, or raise an `InputError` with the reason."""
     other = f'{path} is not a file that "sureshot scan" or Bounds.save wrote'
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""The options of ``sureshot search`` and ``best``: the arguments of the library by other means."""
+"""The options of ``sureshot search`` and ``best``: the arguments of the library."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ plot_option = click.option(
     type=click.Path(path_type=Path),
     default=None,
     metavar="FILE",
-    help="Draw the race into this file, .png, .svg or .pdf: how many arms were still read, and how "
-    "many undecided, as numbers were read. Needs matplotlib.",
+    help="Draw the elimination into this file, .png, .svg or .pdf: how many arms were still read, and "
+    "how many undecided, as numbers were read. Needs matplotlib.",
 )
 
 
 def _option(
     *names: str, describe: str, defaults: dict[str, Any] = DEFAULTS, **settings: Any
 ) -> Callable[..., Any]:
-    """Make an option for the argument of the library that its first name says."""
+    """Make an option for the argument of the library that has its first name."""
     default = defaults[names[0]]
     if default is inspect.Parameter.empty:
         return click.option(*names, required=True, help=describe, **settings)
@@ -55,7 +55,7 @@ SEARCH_OPTIONS = (
     _option(
         "metric",
         "--metric",
-        describe="What makes a row good: ip (inner product, largest first), abs-ip (its absolute "
+        describe="How rows are ranked: ip (inner product, largest first), abs-ip (its absolute "
         "value), cosine (largest first), sqeuclidean or l1 (distances, smallest first). A cosine "
         "needs the norms of the rows: --bounds FILE has them, otherwise all rows are read.",
     ),
@@ -70,17 +70,17 @@ SEARCH_OPTIONS = (
         "delta",
         "--delta",
         type=float,
-        describe="Allowed probability of missing that, for each query; 0.05 is one in twenty.",
+        describe="Allowed probability of a larger loss, for each query; 0.05 is one in twenty.",
     ),
     _option(
         "bounds",
         "--bounds",
         metavar="LOW,HIGH|unit|scan|FILE",
         callback=parse_bounds,
-        describe="What is known of DATA, for the guarantee to rest on. LOW,HIGH: limits that "
-        "every number keeps, such as -1,1. unit: no row has a norm above 1. scan: read DATA once "
-        'now and see. FILE: the same, read before by "sureshot scan". With any of these the '
-        "guarantee is unconditional as long as that is true, and a number met outside stops the "
+        describe="What is known about DATA, which the guarantee assumes. LOW,HIGH: limits of "
+        "all numbers, such as -1,1. unit: no row has a norm above 1. scan: find the limits by reading "
+        'DATA once now. FILE: a scan that "sureshot scan" has stored. With any of these the '
+        "guarantee is unconditional as long as they are true, and a number outside stops the "
         "search. Not given: integers have the limits of their type, distances and cosines need "
         "none, and for inner products of floats the guarantee has a condition, which the "
         "certificate states.",
@@ -88,12 +88,12 @@ SEARCH_OPTIONS = (
     _option(
         "method",
         "--method",
-        describe="How to search. betting reads only what it needs to be sure. bounded-me plans "
-        "its reading by epsilon and delta before it sees the data, and needs limits or a scan "
-        "as --bounds. exact reads everything. The bandits of the literature need the same: lucb; "
-        "median-elimination, successive-elimination, lil-ucb and exponential-gap with -k 1; "
-        "successive-rejects, and successive-halving with -k 1, spend --budget and promise nothing. "
-        "A wrong name lists all that are known.",
+        describe="How to search. betting reads until the guarantee is reached. bounded-me decides "
+        "what to read from epsilon and delta before it sees the data, and needs limits or a scan "
+        "as --bounds. exact reads everything. The bandits of the literature also need limits or a "
+        "scan: lucb; median-elimination, successive-elimination, lil-ucb and exponential-gap with "
+        "-k 1; successive-rejects, and successive-halving with -k 1, spend --budget and have no "
+        "guarantee. An unknown name lists all methods.",
     ),
     _option(
         "replacement",
@@ -107,15 +107,15 @@ SEARCH_OPTIONS = (
         type=float,
         metavar="SHARE",
         describe="Stop after reading this share of DATA, such as 0.01, for each query. The "
-        "guarantee stays, and the certificate says which epsilon was reached. The rows returned "
-        "are read on top. Not with bounded-me and exact.",
+        "certificate then reports the epsilon achieved. The returned rows are read in addition. "
+        "Not with bounded-me and exact.",
     ),
     _option(
         "budget_seconds",
         "--budget-seconds",
         type=float,
         metavar="SECONDS",
-        describe="The same with a time, for each query.",
+        describe="Stop after this time, for each query; otherwise like --budget.",
     ),
     _option(
         "row_scale",
@@ -137,14 +137,14 @@ SEARCH_OPTIONS = (
         "threads",
         "--threads",
         type=int,
-        describe="How many threads to use. Not given: all. The answer never depends on it.",
+        describe="How many threads to use. Not given: all. The answer does not depend on it.",
     ),
     _option(
         "block",
         "--block",
         type=int,
         describe="How many consecutive columns to read together, for experiments. Not given: "
-        "what suits the layout of DATA. The guarantee is the same for every value.",
+        "chosen by the layout of DATA. The guarantee is the same for every value.",
     ),
 )
 
@@ -164,24 +164,24 @@ BEST_OPTIONS = (
         "delta",
         "--delta",
         type=float,
-        describe="Allowed probability of missing that; 0.05 is one in twenty.",
+        describe="Allowed probability of a larger loss; 0.05 is one in twenty.",
     ),
     _best_option(
         "bounds",
         "--bounds",
         metavar="LOW,HIGH",
         callback=parse_limits,
-        describe="Limits that every reward keeps, such as -1,1. The guarantee rests on them, and a "
-        "reward met outside stops the search.",
+        describe="Limits of all rewards, such as -1,1. The guarantee assumes them, and a reward "
+        "outside stops the search.",
     ),
     _best_option(
         "method",
         "--method",
-        describe="How to search. betting reads only what it needs to be sure. bounded-me plans "
-        "its reading by epsilon and delta before it sees a reward. exact reads everything. The "
+        describe="How to search. betting reads until the guarantee is reached. bounded-me decides "
+        "what to read from epsilon and delta before it sees a reward. exact reads everything. The "
         "bandits of the literature: lucb; median-elimination, successive-elimination, lil-ucb and "
         "exponential-gap with -k 1; successive-rejects, and successive-halving with -k 1, spend "
-        "--budget and promise nothing. A wrong name lists all that are known.",
+        "--budget and have no guarantee. An unknown name lists all methods.",
     ),
     _best_option(
         "replacement",
@@ -194,16 +194,16 @@ BEST_OPTIONS = (
         "--budget",
         type=float,
         metavar="SHARE",
-        describe="Stop after reading this share of REWARDS, such as 0.1. The guarantee stays, and "
-        "the certificate says which epsilon was reached. With betting the arms returned are read to "
-        "the end on top. Not with bounded-me and exact.",
+        describe="Stop after reading this share of REWARDS, such as 0.1. The certificate then "
+        "reports the epsilon achieved. With betting the returned arms are read to the end in "
+        "addition. Not with bounded-me and exact.",
     ),
     _best_option(
         "budget_seconds",
         "--budget-seconds",
         type=float,
         metavar="SECONDS",
-        describe="The same with a time.",
+        describe="Stop after this time; otherwise like --budget.",
     ),
     _best_option(
         "rng",

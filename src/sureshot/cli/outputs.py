@@ -1,4 +1,4 @@
-"""Files that a command writes, and the one line told when it cannot."""
+"""Files that a command writes, and the one-line error when it cannot."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def refuse_unwritable(path: Path) -> None:
-    """Refuse a file that cannot be written, before the work that would be lost."""
+def check_writable(path: Path) -> None:
+    """Raise an `InputError` for a file that cannot be written, before work is lost."""
     if path.is_dir():
         raise InputError(f"cannot write {path}: Is a directory")
     if not path.parent.is_dir():
@@ -24,8 +24,8 @@ def refuse_unwritable(path: Path) -> None:
 
 
 @contextmanager
-def told_if_unwritable(path: Path) -> Iterator[None]:
-    """Turn what the system says while a file is written into an `InputError`."""
+def reported_if_unwritable(path: Path) -> Iterator[None]:
+    """Turn an `OSError` while a file is written into an `InputError`."""
     try:
         yield
     except OSError as error:

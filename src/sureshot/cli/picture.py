@@ -1,11 +1,11 @@
-"""The picture of a race, in a file."""
+"""The plot of an elimination, in a file."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from sureshot.cli.inputs import InputError
-from sureshot.cli.outputs import refuse_unwritable, told_if_unwritable
+from sureshot.cli.outputs import check_writable, reported_if_unwritable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from sureshot import TopK
 
 
-def refuse(path: Path) -> None:
-    """Refuse, before a search rather than after it, a picture that cannot be drawn or written."""
+def check_path(path: Path) -> None:
+    """Raise an `InputError`, before a search, if a plot cannot be drawn or written."""
     known = _figure().canvas.get_supported_filetypes()
     ending = path.suffix.removeprefix(".").lower()
     if ending not in known:
         endings = ", ".join(f".{name}" for name in sorted(known))
         raise InputError(f"--plot must name a file that ends in one of {endings}; got {path}")
-    refuse_unwritable(path)
+    check_writable(path)
 
 
 def draw(result: TopK, path: Path) -> None:
-    """Draw the race of a result into a file; its ending says which kind of picture."""
+    """Draw how a search eliminated arms into a file; its ending gives the format."""
     figure = _figure()
     result.plot(figure.subplots())
-    with told_if_unwritable(path):
+    with reported_if_unwritable(path):
         figure.savefig(path)
 
 
 def _figure() -> Any:
-    # Not of pyplot, which wants a display on some machines.
+    # Not pyplot, which needs a display on some machines.
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
     except ImportError as error:

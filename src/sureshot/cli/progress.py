@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from sureshot import RoundInfo
 
-# Most searches are over before a person would look for a sign of life.
+# Most searches end before a person would expect to see progress.
 SECONDS_BEFORE_SHOWN = 1.0
 
 
 def describe(info: RoundInfo, numbers: int, queries: int) -> str:
-    """Say in a few words where a search stands.
+    """Describe the progress of a search in a few words.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def shown_if_slow(numbers: int, queries: int) -> Iterator[Callable[[RoundInfo], 
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     display = Progress(*columns, console=console, transient=True)
     task = display.add_task("first round")
-    # A timer rather than a look at the clock after each round: the first round may be the slow one.
+    # A timer, not a check after each round: the first round may be the slow one.
     timer = Timer(SECONDS_BEFORE_SHOWN, display.start)
     timer.daemon = True
     timer.start()

@@ -1,4 +1,4 @@
-"""How far ``sureshot reproduce`` is: a bar with the time left, or plain lines without a terminal."""
+"""The progress of ``sureshot reproduce``: a bar with the time left, or lines without a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sureshot.experiments.reproduce import Step
 
-# Without a terminal a line is printed no more often than this, and for the last row of all.
+# Without a terminal a line is printed at most this often, and for the last row.
 SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -42,7 +42,7 @@ def _with_bar(steps: Iterator[Step], console: Console) -> int:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left:"),
-        # Rows cost very different times: the estimate looks back over a longer while than usual.
+        # Rows take very different times: the estimate averages over a longer time than usual.
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, speed_estimate_period=300) as display:
@@ -55,12 +55,12 @@ def _with_bar(steps: Iterator[Step], console: Console) -> int:
 
 
 def _with_lines(steps: Iterator[Step]) -> int:
-    measured, started, told = 0, time.monotonic(), float("-inf")
+    measured, started, printed = 0, time.monotonic(), float("-inf")
     for step in steps:
         measured += 1
         now = time.monotonic()
-        if now - told >= SECONDS_BETWEEN_LINES or step.done == step.total:
-            told = now
+        if now - printed >= SECONDS_BETWEEN_LINES or step.done == step.total:
+            printed = now
             left = time_left(measured, step.total - step.done, now - started)
             click.echo(
                 f"{step.done}/{step.total} {step.experiment}: {step.words} ({left})", err=True
@@ -69,7 +69,7 @@ def _with_lines(steps: Iterator[Step]) -> int:
 
 
 def time_left(measured: int, missing: int, seconds: float) -> str:
-    """Say how long the rest will take if it goes on like this.
+    """Predict the time left from the time so far.
 
     Examples
     --------

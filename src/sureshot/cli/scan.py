@@ -1,4 +1,4 @@
-"""A scan by the clock, and the file it is kept in."""
+"""A scan with its time, and the file it is stored in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 import sureshot
 from sureshot.cli.inputs import InputError, load_bounds
-from sureshot.cli.outputs import refuse_unwritable, told_if_unwritable
+from sureshot.cli.outputs import check_writable, reported_if_unwritable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ class Scanned:
 
 
 def scan(data: np.ndarray[Any, Any], threads: int | None = None) -> Scanned:
-    """Scan the data by the clock."""
+    """Scan the data and measure the time."""
     started = time.perf_counter()
     bounds = sureshot.scan(data, threads=threads)
     seconds = time.perf_counter() - started
@@ -60,7 +60,7 @@ def scan(data: np.ndarray[Any, Any], threads: int | None = None) -> Scanned:
 
 
 def beside(data: Path) -> Path:
-    """Return where a scan is kept unless told otherwise.
+    """Return the default file of a scan.
 
     Examples
     --------
@@ -71,25 +71,25 @@ def beside(data: Path) -> Path:
     return data.with_name(data.name.removesuffix(".npy") + ".bounds.npz")
 
 
-def refuse_output(path: Path, *, overwrite: bool) -> None:
-    """Refuse, before a long scan rather than after it, a file that cannot or must not be written.
+def check_output(path: Path, *, overwrite: bool) -> None:
+    """Raise an `InputError`, before a long scan, for a file that cannot or must not be written.
 
-    The ending keeps a slip of the hand from overwriting a ``.npy`` file of data; and a file that is
-    there must be an older scan, unless it may be replaced whatever it is.
+    The required ending prevents that a ``.npy`` file of data is overwritten by mistake. An existing
+    file must be an older scan, unless `overwrite` allows to replace any file.
     """
     if path.suffix != ".npz":
         raise InputError(f"the file to write must end in .npz, got {path}")
-    refuse_unwritable(path)
+    check_writable(path)
     if overwrite or not path.exists():
         return
     try:
         load_bounds(path)
     except InputError as error:
-        message = f"{error.message}; name another file to write, or allow it with --overwrite"
+        message = f"{error.message}; choose another file, or pass --overwrite"
         raise InputError(message) from error
 
 
 def save(bounds: Bounds, path: Path) -> None:
-    """Save bounds, or say in one line why they cannot be."""
-    with told_if_unwritable(path):
+    """Save bounds, or raise an `InputError` with the reason."""
+    with reported_if_unwritable(path):
         bounds.save(path)

@@ -60,7 +60,7 @@ def print_scan(found: Scanned, data: Path, out: Path) -> None:
     console = Console()
     console.print(table)
     command = shlex.join(["sureshot", "search", str(data), "QUERY.npy", "--bounds", str(out)])
-    print_sentence(console, f"Kept in {out}. Use it with: {command}")
+    print_sentence(console, f"Stored in {out}. Use it with: {command}")
 
 
 def print_examination(found: Mapping[str, Any]) -> None:
@@ -79,7 +79,7 @@ def print_examination(found: Mapping[str, Any]) -> None:
         missing = f"not installed: pip install 'sureshot[{extra}]'"
         for package, version in packages.items():
             table.add_row(f"{package} ({extra})", version or missing)
-    # The hint must stay in one piece to be copied, so the table may be wider than the terminal.
+    # The command must stay on one line to be copied, so the table may be wider than the terminal.
     Console().print(table, markup=False, crop=False, no_wrap=True, overflow="ignore")
 
 
@@ -145,5 +145,5 @@ def _work_sentence(work: Work, queries: int) -> str:
 
 
 def print_sentence(console: Console, sentence: str) -> None:
-    """Print a sentence, wrapped for a reader, but in one line for a pipe, to be searched there."""
+    """Print a sentence: wrapped on a terminal, in one line in a pipe, where it may be searched."""
     console.print(sentence, markup=False, highlight=False, soft_wrap=not console.is_terminal)

@@ -12,7 +12,7 @@ import numpy as np
 from sureshot.search.budget import deadline_in, numbers_of
 from sureshot.search.condition import assumption
 from sureshot.search.problem import Problem
-from sureshot.sources.calls import Here
+from sureshot.sources.calls import CallerThread
 from sureshot.sources.function import FunctionSource
 from sureshot.sources.rewards import Rewards
 from sureshot.theory import intervals
@@ -41,12 +41,12 @@ class PreparedArms:
 def prepare_best_arms(request: ArmsRequest) -> Iterator[PreparedArms]:
     """Open the journal and the event loop, which end with the search, and give the problem."""
     how, abort = request.calling, None
-    caller: Caller = how.executor or Here()
+    caller: Caller = how.executor or CallerThread()
     with ExitStack() as stack:
         journal = None
         if how.journal is not None:
             journal = stack.enter_context(_journal(request, how.journal))
-            stack.enter_context(journal.noted())
+            stack.enter_context(journal.noting_errors())
         if how.is_coroutine:
             from sureshot.sources.loop import Loop  # noqa: PLC0415 - asyncio takes long to import
 

@@ -1,6 +1,6 @@
-"""How `pull` is called: now, by an executor or in an event loop; so many at once, and again if it fails.
+"""How `pull` is called: in the caller's thread, by an executor or in an event loop, with retries.
 
-Every way is an executor that takes a call and gives a future, so that the rest need not know which.
+Every way is an executor that takes a call and returns a future, so that other code need not know which.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Arms or coordinates that an error message lists.
+# How many arms or coordinates an error message lists.
 MOST_LISTED = 3
 
 
@@ -35,18 +35,18 @@ class Caller(Protocol):
         ...
 
 
-class Here(Executor):
+class CallerThread(Executor):
     """Makes each call at once, in the caller's own thread."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Call the function and return a future that is done.
+        """Call the function and return a finished future.
 
-        Ctrl-C is not an answer of the function: it goes to the caller at once.
+        Ctrl-C is not stored in the future: it is raised at once.
         """
         future: Future[T] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 - judged by whoever asks the future
+        except Exception as error:  # noqa: BLE001 - raised or retried by the user of the future
             future.set_exception(error)
         return future
 
@@ -64,10 +64,10 @@ class Call:
         return f"{_listed('arm', self.arms)} at {_listed('coordinate', self.coordinates)}"
 
 
-class Flights:
-    """Calls in flight: never more than `most` at once, each tried again up to `retries` times.
+class CallsInProgress:
+    """Calls that run at the same time: at most `most`, each repeated up to `retries` times if it fails.
 
-    What has landed stays here until it is settled, so that an interruption at any moment finds it.
+    A completed call stays here until its rewards are recorded, so that an interruption loses none.
     """
 
     def __init__(
@@ -83,67 +83,68 @@ class Flights:
         self._calls = calls
         self._most = most
         self._retries = retries
-        self._again: deque[tuple[Call, int]] = deque()  # to be tried again, and which retry it is
-        self._flying: dict[Future[Any], tuple[Call, int]] = {}
+        self._again: deque[tuple[Call, int]] = (
+            deque()
+        )  # to be repeated, and the number of the retry
+        self._running: dict[Future[Any], tuple[Call, int]] = {}
 
-    def land(self) -> dict[Future[Any], Call]:
-        """Start the calls that may be started, wait, and return those that brought rewards.
+    def next_completed(self) -> dict[Future[Any], Call]:
+        """Start as many calls as allowed, wait, and return some that have returned rewards.
 
-        None if there is nothing left to wait for. A call that failed once too often raises
-        `PullError`.
+        Empty if there are no calls left. A call that fails after all its retries raises `PullError`.
         """
-        landed: dict[Future[Any], Call] = {}
-        while not landed:
+        completed: dict[Future[Any], Call] = {}
+        while not completed:
             self._start()
-            if not self._flying:
+            if not self._running:
                 break
-            for future in wait(self._flying, return_when=FIRST_COMPLETED).done:
-                call, retry = self._flying[future]
+            for future in wait(self._running, return_when=FIRST_COMPLETED).done:
+                call, retry = self._running[future]
                 error = _error(future)
                 if error is None:
-                    landed[future] = call
+                    completed[future] = call
                     continue
                 if not isinstance(error, Exception):
-                    raise error  # someone called sys.exit: not for us to try again
+                    raise error  # such as SystemExit: not a failure to retry
                 if retry == self._retries:
                     raise _pull_error(call, retry + 1, error) from error
-                del self._flying[future]
+                del self._running[future]
                 self._again.append((call, retry + 1))
-        return landed
+        return completed
 
-    def settle(self, landed: dict[Future[Any], Call]) -> None:
-        """Forget calls whose rewards have been taken."""
-        for future in landed:
-            del self._flying[future]
+    def remove(self, recorded: dict[Future[Any], Call]) -> None:
+        """Remove calls whose rewards have been recorded."""
+        for future in recorded:
+            del self._running[future]
 
     def cancel(self) -> None:
-        """Cancel what has not begun; what runs in an executor cannot be stopped."""
-        for future in self._flying:
+        """Cancel the calls that have not begun; a call that runs in an executor cannot be stopped."""
+        for future in self._running:
             future.cancel()
 
-    def rest(self) -> dict[Future[Any], Call]:
-        """Start nothing more, wait for what cannot be cancelled, and return what brought rewards."""
+    def last_completed(self) -> dict[Future[Any], Call]:
+        """Cancel, wait for the calls that cannot be cancelled, and return those with rewards."""
         self.cancel()
-        wait(self._flying)
+        wait(self._running)
         return {
-            future: call for future, (call, _) in self._flying.items() if _error(future) is None
+            future: call for future, (call, _) in self._running.items() if _error(future) is None
         }
 
     def _start(self) -> None:
-        while len(self._flying) < self._most:
+        while len(self._running) < self._most:
             call, retry = self._again.popleft() if self._again else (next(self._calls, None), 0)
             if call is None:
                 return
-            # Between the start of a call and its entry here, an interruption would lose it. A call
-            # that is made here and now is interrupted itself.
-            with nullcontext() if isinstance(self._caller, Here) else _uninterrupted():
+            # An interruption between the start of a call and its entry here would lose it. A call
+            # in this thread is interrupted itself.
+            with nullcontext() if isinstance(self._caller, CallerThread) else _uninterrupted():
                 future = self._caller.submit(self._pull, call.arms, call.coordinates)
-                self._flying[future] = call, retry
+                self._running[future] = call, retry
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back for a moment; only the main thread ever hears of it."""
+    """Delay Ctrl-C for a moment; Python delivers it to the main thread only."""
     before = signal.getsignal(signal.SIGINT)
     if before is None or threading.current_thread() is not threading.main_thread():
         yield
@@ -172,7 +173,7 @@ def _pull_error(call: Call, attempts: int, error: Exception) -> PullError:
 
 
 def _listed(noun: str, numbers: Ints) -> str:
-    """Name the numbers, or the first few of many."""
+    """List the numbers, or the first few of many."""
     shown = ", ".join(str(number) for number in numbers[:MOST_LISTED])
     if len(numbers) > MOST_LISTED:
         shown += f", … ({len(numbers)} in all)"

@@ -1,9 +1,9 @@
-"""Every paid pull in a SQLite file, so that a search that was stopped goes on without paying twice.
+"""Every pull in a SQLite file, so that an interrupted search continues without pulling twice.
 
 The file is in write-ahead mode and every transaction is synchronised: it is on the disk when `add`
-returns, after one synchronisation, and survives the end of the process (kill -9) as well as that of
-the machine. The main file is sound at every moment, even without the write-ahead file beside it. One
-process holds it locked for the whole search; the lock ends with the process, however it ends.
+returns, after one synchronisation, and survives a crash of the process (kill -9) and of the machine.
+The main file is always consistent, even without the write-ahead file beside it. One process locks it
+for the whole search; the lock ends with the process.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
 
 VERSION = 1
-SYNCHRONOUS = "FULL"  # on the disk when a transaction ends; tests do not wait for the disk
-APPLICATION = int.from_bytes(b"sure", "big")  # in the header of the file: whose it is
+SYNCHRONOUS = "FULL"  # on the disk when a transaction ends; tests use OFF
+APPLICATION = int.from_bytes(
+    b"sure", "big"
+)  # in the header of the file: identifies a journal of sureshot
 
 SCHEMA = (
     "CREATE TABLE meta (name TEXT, value TEXT NOT NULL, PRIMARY KEY (name)) WITHOUT ROWID",
@@ -33,7 +35,7 @@ SCHEMA = (
         arm INTEGER, coordinate INTEGER, reward REAL NOT NULL, PRIMARY KEY (arm, coordinate)
     ) WITHOUT ROWID""",
 )
-# A question is a set of arms and a set of coordinates; these hold it while it is answered.
+# `fill` asks for a set of arms and a set of coordinates: these tables hold them during the query.
 TEMPORARY = (
     "CREATE TEMP TABLE row (position INTEGER, arm INTEGER)",
     "CREATE TEMP TABLE col (position INTEGER, coordinate INTEGER)",
@@ -50,23 +52,23 @@ class Journal:
     Parameters
     ----------
     path
-        The file; it is made if it is not there.
+        The file; it is created if it does not exist.
     problem
-        What the rewards belong to. A journal that was begun with anything else is refused.
+        What the rewards belong to. A journal of another problem is refused.
     search
-        What is asked of them. A journal that was begun with something else is used, see `changed`.
+        The parameters of the search. A journal of another search is accepted, see `changed`.
     seed
-        Of the random order. A journal that was begun with another is refused.
+        Of the random order. A journal with another seed is refused.
     seed_given
-        False: `seed` was drawn for this call alone, and that of the journal is taken if it has one.
+        False: `seed` was drawn for this call, and the seed of the journal is used if it has one.
 
     Attributes
     ----------
     seed
-        Of the random order, from the first call on.
+        Of the random order of all calls with this journal.
     changed
-        Names of what `search` has otherwise than the first call: only that was surely chosen before
-        any reward of this order was seen.
+        Names of the parameters that differ from those of the first call. Only the parameters of the
+        first call are known to be chosen before any reward of this order was seen.
     """
 
     def __init__(
@@ -79,21 +81,21 @@ class Journal:
         seed_given: bool,
     ) -> None:
         self.path = path
-        with self._told():
+        with self._reported():
             if path.exists() and path.stat().st_size:
-                _refuse_unless_ours(path)
+                _refuse_other_files(path)
             self._database = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=rwc", uri=True, timeout=0, isolation_level=None
             )
         try:
-            with self._told():
-                self._run("PRAGMA locking_mode = EXCLUSIVE")  # held until the connection is closed
+            with self._reported():
+                self._run("PRAGMA locking_mode = EXCLUSIVE")  # until the connection is closed
                 with self._transaction():
                     meta = self._meta()
                     if not meta:
                         meta = {"version": VERSION, "seed": seed, "search": search, **problem}
                         self._create(meta)
-                    self._refuse_unless_same(meta, problem, seed if seed_given else None)
+                    self._refuse_other_problem(meta, problem, seed if seed_given else None)
                 self._run("PRAGMA journal_mode = WAL")
                 self._run(f"PRAGMA synchronous = {SYNCHRONOUS}")
                 for statement in TEMPORARY:
@@ -106,7 +108,7 @@ class Journal:
 
     def fill(self, rewards: Floats, arms: Ints, coordinates: Ints) -> None:
         """Write the rewards that are known into a table of shape (len(arms), len(coordinates))."""
-        with self._told(), self._transaction("BEGIN"):
+        with self._reported(), self._transaction("BEGIN"):
             self._run("DELETE FROM row")
             self._run("DELETE FROM col")
             insert = self._database.executemany
@@ -118,31 +120,31 @@ class Journal:
             rewards[np.array(rows), np.array(columns)] = values
 
     def add(self, entries: Iterable[tuple[int, int, float]]) -> None:
-        """Keep (arm, coordinate, reward) of some pulls: all of them, or none if this fails."""
-        with self._told(), self._transaction():
+        """Store (arm, coordinate, reward) of some pulls: all of them, or none if this fails."""
+        with self._reported(), self._transaction():
             self._database.executemany("INSERT OR IGNORE INTO pulls VALUES (?, ?, ?)", entries)
 
     def count(self) -> int:
-        """Return how many rewards are kept."""
-        with self._told():
+        """Return how many rewards are stored."""
+        with self._reported():
             return int(self._run("SELECT count(*) FROM pulls").fetchone()[0])
 
     @contextmanager
-    def noted(self) -> Iterator[None]:
-        """Note on every error, and on Ctrl-C, that what was paid for is kept."""
+    def noting_errors(self) -> Iterator[None]:
+        """Add a note to every error, and to Ctrl-C, that says how many rewards are stored."""
         try:
             yield
         except JournalError:
             raise
         except BaseException as error:
             error.add_note(
-                f"{self.count():,} rewards are kept in {self.path}: the same call goes on from there"
+                f"{self.count():,} rewards are stored in {self.path}: the same call continues from there"
             )
             raise
 
     def close(self) -> None:
-        """Fold the write-ahead file into the main one, and give up the lock."""
-        with self._told():
+        """Merge the write-ahead file into the main one, and release the lock."""
+        with self._reported():
             self._database.close()
 
     def __enter__(self) -> Self:
@@ -156,7 +158,7 @@ class Journal:
 
     @contextmanager
     def _transaction(self, begin: str = "BEGIN EXCLUSIVE") -> Iterator[None]:
-        self._undo()  # one that was interrupted just as it began or ended
+        self._undo()  # of a transaction that was interrupted as it began or ended
         self._run(begin)
         try:
             yield
@@ -170,14 +172,14 @@ class Journal:
             self._run("ROLLBACK")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Turn what SQLite raises into a `JournalError` that names the file."""
+    def _reported(self) -> Iterator[None]:
+        """Turn an error of SQLite into a `JournalError` that names the file."""
         try:
             yield
         except sqlite3.Error as error:
             if "locked" in str(error):
                 message = (
-                    f"journal {self.path} is in use by another search: wait for it, or stop it, or "
+                    f"journal {self.path} is locked by another search: wait for that search, stop it, or "
                     "use another file"
                 )
                 raise JournalError(message) from error
@@ -196,7 +198,7 @@ class Journal:
         for name, value in meta.items():
             self._run("INSERT INTO meta VALUES (?, ?)", (name, json.dumps(value)))
 
-    def _refuse_unless_same(
+    def _refuse_other_problem(
         self, meta: Mapping[str, Any], problem: Mapping[str, Any], seed: int | None
     ) -> None:
         if meta["version"] != VERSION:
@@ -211,31 +213,33 @@ class Journal:
             if meta.get(name) != value
         ]
         if seed is not None and seed != meta["seed"]:
-            differences.append("rng has another seed (without rng, the journal's own is used)")
+            differences.append(
+                "rng has another seed (without rng, the seed of the journal is used)"
+            )
         if differences:
             message = (
                 f"journal {self.path} belongs to another problem: {', '.join(differences)}; "
-                "use another file, or what it was begun with"
+                "use another file, or the arguments of its first call"
             )
             raise JournalError(message)
 
 
-def _refuse_unless_ours(path: Path) -> None:
-    """Look at the header without a lock or a write: a file that is not ours must not be touched.
+def _refuse_other_files(path: Path) -> None:
+    """Read the header without a lock or a write: a file that is not a journal must not be changed.
 
-    By SQLite rather than by hand: a file that is closed by hand loses the locks that SQLite holds on
-    it elsewhere in this process.
+    SQLite reads it: if this process closed the file itself, it would lose the locks that SQLite
+    holds on it.
     """
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     try:
-        with closing(sqlite3.connect(uri, uri=True)) as looking:
-            owner = looking.execute("PRAGMA application_id").fetchone()[0]
+        with closing(sqlite3.connect(uri, uri=True)) as header:
+            owner = header.execute("PRAGMA application_id").fetchone()[0]
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
         owner = None
     if owner != APPLICATION:
-        message = f"{path} is not a journal of sureshot, and is left as it is: use another file"
+        message = f"{path} is not a journal of sureshot, and was not changed: use another file"
         raise JournalError(message)
 
 

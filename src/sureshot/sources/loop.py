@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for a `pull` that is a coroutine function."""
+"""An event loop in a separate thread, for a `pull` that is a coroutine function."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class Loop:
-    """Runs coroutines in a loop of its own, for as long as a search takes.
+    """Runs coroutines in an event loop, for as long as a search takes.
 
-    In a thread of its own, because the caller's thread waits for the answers, and may have a loop
-    that runs already (in a notebook, say). One loop for all calls, because clients of a service keep
-    their connections in the loop they were first used in.
+    In a separate thread, because the caller's thread waits for the rewards, and may already run a
+    loop (for example in a notebook). One loop for all calls, because clients of a service keep their
+    connections in the loop where they were first used.
     """
 
     def __init__(self) -> None:
@@ -38,8 +38,8 @@ class Loop:
     ) -> Future[Any]:
         """Begin a call and return the future of what it returns.
 
-        The future cannot be cancelled, only the call in the loop can: a reward that has been
-        returned is never thrown away by a cancellation that comes a moment later.
+        Only the call in the loop can be cancelled, not the future: so a cancellation that comes just
+        after a reward was returned does not lose it.
         """
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
@@ -49,7 +49,7 @@ class Loop:
                 future.set_result(await pull(arms, coordinates))
             except asyncio.CancelledError:
                 raise
-            except BaseException as error:  # noqa: BLE001 - a loop does not outlive some of them
+            except BaseException as error:  # noqa: BLE001 - some of them would end the loop
                 future.set_exception(error)
 
         def begin() -> None:
@@ -75,7 +75,7 @@ class Loop:
         self._loop.call_soon_threadsafe(cancel_all)
 
     def close(self) -> None:
-        """Cancel what still runs, let it clean up, and end the thread."""
+        """Cancel the running calls, let them clean up, and end the thread."""
 
         async def end() -> None:
             for task in self._tasks:

@@ -1,8 +1,7 @@
-"""Whole tables of rewards from a function: those a journal knows, and those that must be pulled.
+"""Whole tables of rewards from a function: some are in the journal, the others are pulled.
 
 A round of a search asks for one table and bets only when it is complete. So rewards may arrive in any
-order: the bets are placed in the order in which the coordinates were drawn, which is the only order
-that the theorem covers.
+order: the bets are placed in the order in which the coordinates were drawn, as the theorem requires.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot.errors import BoundsError, JournalError
-from sureshot.sources.calls import Call, Caller, Flights, Here
+from sureshot.sources.calls import Call, Caller, CallerThread, CallsInProgress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Rewards:
-    """The rewards of `pull`, called, tried again, checked and kept."""
+    """The rewards of `pull`: calls it, with retries, and checks and stores what it returns."""
 
     pull: Callable[[Ints, Ints], Any]
     low: float
     high: float
-    caller: Caller = field(default_factory=Here)
+    caller: Caller = field(default_factory=CallerThread)
     per_call: int | None = None  # coordinates in a call, which then has one arm; None: whole tables
     concurrency: int = 1
     retries: int = 0
@@ -42,20 +41,20 @@ class Rewards:
     def table(self, arms: Ints, coordinates: Ints) -> Floats:
         """Return the reward of each arm at each coordinate, shape (len(arms), len(coordinates))."""
         distinct, where = np.unique(coordinates, return_inverse=True)
-        if len(distinct) < len(coordinates):  # nothing is paid twice
+        if len(distinct) < len(coordinates):  # nothing is pulled twice
             return self.table(arms, distinct)[:, where]
-        # A reward is never NaN, so NaN is one that is not known yet.
+        # A reward is never NaN, so NaN marks a reward that is not known yet.
         rewards = np.full((len(arms), len(coordinates)), np.nan)
         if self.journal is not None:
             self.journal.fill(rewards, arms, coordinates)
         calls = self._calls(np.isnan(rewards), arms, coordinates)
-        flights = Flights(self.caller, self.pull, calls, self.concurrency, self.retries)
+        running = CallsInProgress(self.caller, self.pull, calls, self.concurrency, self.retries)
         try:
-            while landed := flights.land():
-                self._take(landed, rewards)
-                flights.settle(landed)
+            while completed := running.next_completed():
+                self._record(completed, rewards)
+                running.remove(completed)
         except BaseException as error:
-            self._stop(flights, error)
+            self._stop(running, error)
             raise
         return rewards
 
@@ -80,10 +79,10 @@ class Rewards:
             if len(columns):
                 yield Call(arms[rows], coordinates[columns], rows, columns)
 
-    def _take(self, landed: dict[Future[Any], Call], rewards: Floats) -> None:
-        """Put what has landed into the table, and into the journal as one transaction."""
+    def _record(self, completed: dict[Future[Any], Call], rewards: Floats) -> None:
+        """Put the rewards of completed calls into the table, and into the journal in one transaction."""
         found = []
-        for future, call in landed.items():
+        for future, call in completed.items():
             values = _as_rewards(future.result(), call)
             inside = (values >= self.low) & (values <= self.high)
             if not inside.all():
@@ -94,25 +93,25 @@ class Rewards:
             self.journal.add(_entries(found))
         self.paid += sum(values.size for _, values, _ in found)
 
-    def _stop(self, flights: Flights, error: BaseException) -> None:
-        """End the calls in flight, and keep every good reward that they bring.
+    def _stop(self, running: CallsInProgress, error: BaseException) -> None:
+        """End the calls in progress, and store the valid rewards that they return.
 
-        What is in flight is paid for, so an error waits for it. An interruption does not, where a
-        call can be cancelled.
+        The calls in progress have their price, so an error waits for them. An interruption does not
+        wait for calls that can be cancelled.
         """
         if self.journal is None or isinstance(error, JournalError):
-            flights.cancel()
+            running.cancel()
             if self.abort is not None:
                 self.abort()
             return
         if self.abort is not None and not isinstance(error, Exception):
             self.abort()
         found = []
-        for future, call in flights.rest().items():
+        for future, call in running.last_completed().items():
             try:
                 values = _as_rewards(future.result(), call)
             except (TypeError, ValueError):
-                continue  # no rewards: the first such call is the error, or comes after it
+                continue  # no rewards: the error is this one, or an earlier one
             found.append((call, values, (values >= self.low) & (values <= self.high)))
         self.journal.add(_entries(found))
 
@@ -131,10 +130,10 @@ def _portions(columns: Ints, size: int) -> Iterator[Ints]:
 
 
 def _as_rewards(answer: Any, call: Call) -> Floats:
-    """Return what `pull` returned as rewards, if it can be that."""
+    """Return what `pull` returned as an array of rewards, or raise an error."""
     if inspect.isawaitable(answer):
         if inspect.iscoroutine(answer):
-            answer.close()  # or Python warns that it was never awaited
+            answer.close()  # so that Python does not warn that it was never awaited
         message = (
             "pull must return rewards, got an awaitable: to have it awaited, pass a coroutine "
             "function (async def)"
@@ -156,7 +155,7 @@ def _as_rewards(answer: Any, call: Call) -> Floats:
 def _entries(
     found: Iterable[tuple[Call, Floats, Bools]],
 ) -> Iterator[tuple[int, int, float]]:
-    """Yield arm, coordinate and reward of all the good rewards of some calls."""
+    """Yield arm, coordinate and reward of all valid rewards of some calls."""
     for call, values, inside in found:
         rows, columns = np.nonzero(inside)
         yield from zip(

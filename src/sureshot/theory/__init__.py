@@ -1,1 +1,1 @@
-"""Pure mathematics on numbers and arrays. Knows nothing of data access or of the search loops."""
+"""Pure mathematics on numbers and arrays, independent of data access and of the searches."""

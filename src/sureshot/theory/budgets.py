@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class HalvingRound:
-    """One round of successive halving: pull each of the arms so often, keep the better half."""
+    """One round of successive halving: pull each arm `pulls` times, then keep the `keep` best."""
 
     arms: int
     pulls: int
@@ -35,7 +35,7 @@ def successive_halving(n_arms: int, budget: int) -> tuple[HalvingRound, ...]:
 
 
 def successive_rejects(n_arms: int, budget: int) -> tuple[int, ...]:
-    """Return how often each arm that is left has been pulled at the end of each of n - 1 phases.
+    """Return the pulls of each remaining arm at the end of each of n - 1 phases.
 
     Successive rejects (Audibert, Bubeck and Munos, 2010), and the same in its version for several
     arms, SAR (Bubeck, Wang and Viswanathan, 2013): ``ceil((budget - n) / (logbar(n) (n + 1 - p)))``

@@ -17,7 +17,7 @@ def rho(m: int, n_rewards: int) -> float:
 
 
 def radius(m: int, n_rewards: int, width: float, delta: float) -> float:
-    """Return how far the mean of m pulls may exceed the list's mean, but for probability delta.
+    """Return how far the mean of m pulls may exceed the list's mean, except with probability delta.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def pulls_formula(u: float, n_rewards: int) -> float:
 def pulls_needed(u: float, n_rewards: int) -> int:
     """Return m(u) as a number of pulls: rounded up, at least 1, at most the whole list.
 
-    ``u = R**2 log(1/delta) / (2 epsilon**2)`` asks for an error of at most epsilon but for
+    ``u = R**2 log(1/delta) / (2 epsilon**2)`` asks for an error of at most epsilon except with
     probability delta.
 
     Examples

@@ -10,13 +10,13 @@ from sureshot.theory.radii import pulls_for
 
 @dataclass(frozen=True, slots=True)
 class FreshRound:
-    """One round: pull every arm `pulls` times anew, then keep the `keep` best."""
+    """One round: make `pulls` fresh pulls of every arm, then keep the `keep` best."""
 
     arms: int
     pulls: float  # whole, or infinite
     keep: int
     epsilon: float  # by how much the best mean may fall in this round ...
-    log_inverse_delta: float  # ... but for probability exp(-this)
+    log_inverse_delta: float  # ... except with probability exp(-this)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Lists:
     unread: int
 
     def pulls_for(self, radius: float, width: float, log_level: float) -> float:
-        """Return the fresh pulls after which the mean of the whole list is known this well.
+        """Return the fresh pulls after which the error of the mean of the whole list is at most `radius`.
 
         What was read before is exact, and the fresh pulls are a sample of the rest: the error of
-        the mean is that of the fresh mean times the part that is unread (Theorem 3 of
+        the mean is that of the fresh mean times the unread share (Theorem 3 of
         ``docs/theory.md``).
         """
         if self.unread == 0:
@@ -87,7 +87,7 @@ def median_elimination(
 
 @dataclass(frozen=True, slots=True)
 class GapRound:
-    """One round of exponential-gap elimination: pull every arm, then drop what is far behind."""
+    """One round of exponential-gap elimination: pull every arm, then drop the arms that are far below the best."""
 
     pulls: float  # whole, or infinite
     epsilon: float

@@ -1,7 +1,7 @@
-"""The interval of each reward, from limits of the data values and the query (design 4.5).
+"""The interval of each reward, from limits of the data values and the query.
 
-An interval is kept as a centre and a weight, its half width. A coordinate of weight 0 is a
-constant: it is accounted for by its centre and never read.
+Section 4 of ``docs/theory.md``. An interval is a centre and a weight, its half width. A coordinate of
+weight 0 is a constant: its centre is added, and it is never read.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from sureshot._types import Floats
     from sureshot.blocks import Blocks
 
-# Rewards are computed in double. Widening each interval by this share of the largest reward in it
-# keeps a legal value inside in spite of rounding; blocks add the rounding of their sums.
+# Rewards are computed in double. Each interval is widened by this share of its largest reward, so that
+# no valid value is outside because of rounding; blocks add the rounding of their sums.
 ROUNDING = 1e-12
 
-# Added to what must not vanish although it is smaller than the numbers of float64.
+# Added to positive numbers that must not underflow to 0.
 TINY = float(np.finfo(np.float64).tiny)
 
-# Added to squared norms: squares below it may have lost digits, or everything.
+# Added to squared norms: squares below it may have lost digits, or be 0.
 TINY_SQUARE = 2.0**-960
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """What is known of the rewards before any is read.
+    """What is known about the rewards before any is read.
 
     The sum of arm i over block b, less ``centre[b]`` and divided by ``weight[b]``, is called y.
     """
@@ -100,7 +100,7 @@ def value_intervals(
 def from_values(
     metric: str, query: Floats, low: Floats, high: Floats, blocks: Blocks, n_arms: int
 ) -> Intervals:
-    """Return what limits of the data values, scalars or (N,), say of each block."""
+    """Return the intervals of blocks that follow from limits of the data values, scalars or (N,)."""
     if metric == "ip" and low.ndim == high.ndim == 0:
         return _from_two_limits(query, float(low), float(high), blocks, n_arms)
     centre, weight = value_intervals(metric, query, low, high, _rounding_of(blocks))
@@ -115,7 +115,7 @@ def _rounding_of(blocks: Blocks) -> float:
 def _from_two_limits(
     query: Floats, low: float, high: float, blocks: Blocks, n_arms: int
 ) -> Intervals:
-    """Return what `value_intervals` does, added up in blocks: here it is linear in the query."""
+    """Return the sums of `value_intervals` over blocks: here they are linear in the query."""
     half_width = (high - low) / 2
     middle = low + half_width
     centre = blocks.sums(query) * middle
@@ -131,7 +131,7 @@ def _from_two_limits(
 def from_scales(
     query: Floats, middle: Floats | float, scale: Floats | float, reach: Floats, blocks: Blocks
 ) -> Intervals:
-    """Return what ``|value - middle| <= reach * scale`` says of the inner products of each block.
+    """Return the intervals of inner products that follow from ``|value - middle| <= reach * scale``.
 
     `reach` has one entry per arm. This holds for inner products only: a squared or absolute
     distance is not linear in the value.
@@ -144,14 +144,14 @@ def from_scales(
     centre = query * middle
     centres = blocks.sums(centre)
     magnitude = float(np.abs(centre).sum())
-    weight = _not_lost(blocks.sums(weight), query, blocks)
+    weight = _without_underflow(blocks.sums(weight), query, blocks)
     return Intervals(centres, weight, limit, magnitude)
 
 
-def _not_lost(weight: Floats, query: Floats, blocks: Blocks) -> Floats:
-    """Give the smallest weight to blocks that have none only because float64 has nothing so small.
+def _without_underflow(weight: Floats, query: Floats, blocks: Blocks) -> Floats:
+    """Give the smallest weight to blocks whose weight is 0 only because it underflowed.
 
-    They are drawn and read: only where the query is 0 does nothing depend on the row.
+    They are drawn and read: only where the query is 0 are all rewards 0.
     """
     if not weight.all():
         weight[(weight == 0) & (blocks.sums(np.abs(query)) > 0)] = TINY
@@ -159,9 +159,9 @@ def _not_lost(weight: Floats, query: Floats, blocks: Blocks) -> Floats:
 
 
 def from_norms(query: Floats, norms: Floats, blocks: Blocks) -> Intervals:
-    """Return what upper bounds of the row norms, one per arm, say of inner products."""
-    # A little more than |query|**2, which the theorem allows, so that rounding makes it no smaller.
-    weight = _not_lost(blocks.sums(query**2) * (1 + _rounding_of(blocks)), query, blocks)
+    """Return the intervals of inner products that follow from upper bounds of the row norms, one per arm."""
+    # A little more than |query|**2, which the theorem allows, so that rounding does not make it smaller.
+    weight = _without_underflow(blocks.sums(query**2) * (1 + _rounding_of(blocks)), query, blocks)
     widened = norms * (1 + widened_norm_share(blocks.count))
     return Intervals(
         centre=np.zeros(len(weight)),
@@ -173,12 +173,12 @@ def from_norms(query: Floats, norms: Floats, blocks: Blocks) -> Intervals:
 
 
 def from_distances(query: Floats, blocks: Blocks, n_arms: int) -> Intervals:
-    """Return what is known of negated distances without any limits: they are at most 0."""
+    """Return the intervals of negated distances without any limits: they are at most 0."""
     weight = blocks.sums(np.ones(len(query)))
     return Intervals(np.zeros(len(weight)), weight, np.zeros(n_arms), 0.0, two_sided=False)
 
 
 def to_be_estimated(query: Floats, blocks: Blocks, n_arms: int) -> Intervals:
-    """Return intervals for inner products with data of which nothing is known."""
+    """Return intervals for inner products with data without known limits."""
     weight = blocks.sums(np.abs(query))
     return Intervals(np.zeros(len(weight)), weight, np.full(n_arms, np.inf), 0.0)

@@ -1,14 +1,14 @@
-"""After how many pulls an arm is looked at, for bandits that may look as often as they like."""
+"""The numbers of pulls at which an arm is tested, for bandits whose bounds hold at all times."""
 
 from __future__ import annotations
 
-# Pulls between two looks, as a part of those before. A bound that holds at all times allows any
-# looks. Fewer of them cost less time, and at most this part more pulls than looks after every pull.
+# Pulls between two tests (looks), as a share of those before. A bound that holds at all times allows
+# any tests. Fewer of them take less time, and cost at most this share of pulls more.
 GROWTH = 1 / 8
 
 
 def next_look(pulls: int) -> int:
-    """Return how many pulls an arm has at the look that comes after `pulls` pulls.
+    """Return the number of pulls at the first look after `pulls` pulls.
 
     Examples
     --------
@@ -19,7 +19,7 @@ def next_look(pulls: int) -> int:
 
 
 def looks(n_rewards: int) -> tuple[int, ...]:
-    """Return the pulls at all looks at a list that is read without replacement.
+    """Return the numbers of pulls at all looks at a list that is read without replacement.
 
     Examples
     --------

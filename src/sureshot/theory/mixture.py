@@ -1,10 +1,10 @@
-"""Bets with fixed stakes, several at once: tests of a score that need no guess and no memory.
+"""Bets with several fixed stakes at once: tests of a score that need no guess and no estimates.
 
 The theorem is in ``docs/theory.md``, section 13. A list of N rewards, drawn uniformly without replacement,
 is tested for "its sum is at least theta". The capital is spread over stakes that are fixed before the
-first draw, each half of the one before, so that one of them is near the best one for any gap. Nothing
-is learned from the past: there is nothing that could look ahead, and what has become of the capital
-depends on the drawn rewards of this list alone.
+first draw, each half of the one before, so that one of them is near the best one for any gap. The stakes do
+not depend on the past, so nothing can look ahead, and the capital depends only on the drawn rewards of
+this list.
 
 Arrays are (steps, lists): one row per draw, one column per list.
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Factors held in memory at once, at most, unless one list alone has more.
 FACTORS_AT_ONCE = 1 << 20
-# How exactly limits are found, in standard errors.
+# The precision of the limits, in standard errors.
 PRECISION = 0.15
 
 
@@ -43,7 +43,7 @@ def stakes(length: int, cap: float) -> Floats:
 
 
 class Draws:
-    """What has been drawn of some lists, ready to be tested.
+    """The drawn rewards of some lists, prepared for tests.
 
     Parameters
     ----------
@@ -67,7 +67,8 @@ class Draws:
         self.left = left
         self.known = before(y)
         self.beyond = step >= drawn
-        # The mean that is left moves away from the drawn one as the list is used up, and stakes with it.
+        # As the list is used up, the mean of the undrawn rewards moves away from that of the drawn ones: so
+        # stakes grow.
         self.stakes = (stakes(length, cap) * (length / left))[:, None, :]
 
     def peak_wealth(self, theta: Floats) -> Floats:
@@ -93,7 +94,7 @@ class Draws:
             factors *= gain[:, :, None]
             factors += 1
             with np.errstate(over="ignore", under="ignore"):
-                # What is too small for a number counts as lost, which only delays a verdict.
+                # Wealth that underflows counts as lost, which only delays a decision.
                 wealth = np.cumprod(factors, axis=0, out=factors) @ shares
             wealth[certain] = np.inf
             peaks[some] = wealth.max(axis=0)
@@ -107,7 +108,7 @@ class Draws:
         """
         seen = np.maximum(self.drawn, 1)
         mean = self.y.sum(axis=0) / seen
-        # As if one more reward had been met at the limit: what has been constant may not stay so.
+        # As if one more reward at the limit had been drawn: a list that was constant so far may not stay so.
         squares = (self.y * self.y).sum(axis=0) - seen * mean**2 + self.cap**2
         part_left = np.maximum(1 - seen / self.length, 1 / self.length)
         error = self.length * np.sqrt(squares * part_left / (seen + 1) / seen)

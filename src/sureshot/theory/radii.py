@@ -1,7 +1,7 @@
 """How far the mean of some pulls can be from the mean of the list: the radii of the bandits.
 
-Levels are given as logarithms, ``log(1 / probability)``: the probabilities themselves are parts of
-parts of delta, and too small for floating point long before they are too small to be asked for.
+Levels are given as logarithms, ``log(1 / probability)``: the probabilities are products of small shares
+of delta and would underflow.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def deviation(pulls: int, width: float, log_level: float, n_rewards: int | None 
 
 
 def pulls_for(radius: float, width: float, log_level: float, n_rewards: int | None = None) -> float:
-    """Return the pulls from which on `deviation` is at most this radius: whole, or infinite.
+    """Return the smallest number of pulls at which `deviation` is at most this radius, or infinity.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def lucb(pulls: Ints | int, rounds: int, n_arms: int, width: float, delta: float
 
 
 def lil_log_level(n_bounds: int, delta: float) -> float:
-    """Return ``log(1 / omega)`` for which `n_bounds` bounds of `lil` all hold but for delta.
+    """Return the ``log(1 / omega)`` at which `n_bounds` bounds of `lil` all hold with probability 1 - delta.
 
     Lemma 3 of Jamieson et al. (2014): one of them fails with probability at most
     ``c omega**(1 + epsilon)``, c being `LIL_FACTOR`, for omega below ``log(1 + epsilon) / e``.
@@ -140,7 +140,7 @@ def at_look(
     """Return a radius without replacement that holds at every look 1, 2, ... and for all bounds.
 
     The union of the Hoeffding-Serfling inequality over `n_bounds` one-sided bounds and over the
-    looks, of which each has the part ``1 / (look (look + 1))`` of delta; these add up to 1. The
+    looks, each of which has the share ``1 / (look (look + 1))`` of delta; these shares add up to 1. The
     pulls at each look must not depend on the rewards.
 
     Examples

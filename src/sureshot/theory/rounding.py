@@ -1,14 +1,15 @@
-"""How far rounding may carry what a search compares (section 10 of ``docs/theory.md``)."""
+"""Bounds of the rounding errors of a search (section 10 of ``docs/theory.md``)."""
 
 from __future__ import annotations
 
-# Sums of a row are made in this many interleaved partial sums, all of which rounding may carry one way.
+# A row is summed in this many interleaved partial sums; their rounding errors may all have one sign.
 LANES = 8
 
 # Half the distance from 1 to the next number.
 UNIT_ROUNDOFF = 2.0**-53
 
-# More than what does not grow with the length of a row: a dozen operations, and sums in halves.
+# More than the errors that do not grow with the length of a row: of a dozen operations, and of sums
+# that are kept as two numbers.
 FIXED_SHARE = 1e-11
 
 
@@ -30,10 +31,10 @@ def rounding_share(n_coordinates: int, block: int) -> float:
 
 
 def widened_norm_share(n_blocks: int) -> float:
-    """Return by which share norms are widened, so that squares added up stay within their limit.
+    """Return the share by which norms are widened, so that sums of squares stay within their limit.
 
-    What is left of a squared norm is its limit less a sum of squares that were met, one for each block: that
-    sum is off by at most ``n_blocks u`` of itself, and each square by a few u.
+    The unread part of a squared norm is its limit less the sum of the squares of the read blocks: the
+    relative error of that sum is at most ``n_blocks u``, and that of each square a few u.
 
     Examples
     --------

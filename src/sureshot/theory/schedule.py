@@ -26,7 +26,8 @@ def sample_size(
 
     Half of epsilon is for the arm that should stay and half for the arm that should go; a Markov
     bound over the n_arms - k arms that may go gives the logarithm (the paper's one-round lemma).
-    `ways` is in how many ways a pair of them can be misjudged: 2, or 3 for absolute values.
+    `ways` is the number of ways in which a pair of them can be ranked wrongly: 2, or 3 for absolute
+    values.
     """
     if epsilon == 0:
         return math.inf
@@ -59,7 +60,7 @@ def bounded_me(
     width
         Width of an interval that holds every reward: the R of the bound.
     ways
-        In how many ways a pair of arms can be misjudged.
+        The number of ways in which a pair of arms can be ranked wrongly.
 
     Examples
     --------

@@ -29,7 +29,7 @@ C = 0.99
 # This share of the mean square is added to the sum of squares from which a variance is estimated.
 SOFTENING = 1e-6
 
-# Stakes start at this step, when a mean and a variance have something to be made of.
+# Stakes start at this step: earlier means and variances would come from too few rewards.
 FIRST_STAKE = 4
 
 # An interval is halved so often where wealth is inverted: more would not change a double.
@@ -74,7 +74,7 @@ def stakes(y: Floats, known: Floats, left: Floats, guess: Floats, floor: float =
         Guess of the final threshold for each step, (steps, 1) or (steps, arms); minus infinity
         where no guess was made.
     floor
-        Stakes are at least this over the standard deviation, even against arms that seem good:
+        Stakes are at least this over the standard deviation, even against arms with large estimates:
         where a search may end early, every arm needs an upper limit.
     """
     steps = len(y)
@@ -134,7 +134,7 @@ def norm_bets(
     stake = stakes(y, known, left, guess, floor)
     unseen = np.maximum(square_limit[None, :] - before(squares), 0) / left
     root = np.sqrt(unseen)
-    # As large a rho as the stake allows: then the cap is just what the stake can bear at the guess.
+    # The largest rho for which the stake is not clipped at the guess.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         wanted = (guess - known) / left + C / stake
         rho = np.where(wanted > root, wanted + np.sqrt(wanted**2 - unseen), root)
@@ -143,7 +143,7 @@ def norm_bets(
     return Bets(
         stake=np.where(bet, stake, 0.0),
         payoff=y - (squares / weight - unseen) / (2 * rho),
-        # Without a bet the cap still drops an arm for certain: Cauchy-Schwarz.
+        # Without a bet the cap still allows a certain drop: Cauchy-Schwarz.
         cap=np.where(bet, rho / 2 + unseen / (2 * rho), root),
         offset=known / left,
         left=left,
