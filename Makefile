@@ -32,15 +32,15 @@ reproduce: .venv/reproducing
 # minute. The real data sets are used if their files are named:
 #   make bench-share SHARE="--fashion fashion_mnist.npz --spectrograms esc10.npz"
 bench-share: .venv/tested
-	$(BIN)/python -m benchmarks.share $(SHARE) --out results/share.jsonl
-	$(BIN)/python -m benchmarks.table results/share.jsonl
+	$(BIN)/python -m measurements.share.run $(SHARE) --out results/share.jsonl
+	$(BIN)/python -m measurements.share.table results/share.jsonl
 
 # How fast a search is next to numpy, faiss and usearch, at full size: wants a quiet machine, and
 # is meant to stay within 10 GB of memory and 40 minutes; SPEED=--small takes a minute or two. --write
 # puts the tables and the figure into docs/, --check fails if a target is not met:
 #   make bench-speed SPEED="--fashion fashion_mnist.npz --write --check"
 bench-speed: .venv/benched
-	$(BIN)/python -m benchmarks.speed $(SPEED)
+	$(BIN)/python -m measurements.speed.run $(SPEED)
 
 # The package is installed in editable mode: only a change of the native code or of the
 # dependencies makes a new installation necessary.

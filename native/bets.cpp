@@ -15,8 +15,6 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-constexpr double largest_loss = 0.99;    // C of theory/wealth.py
-constexpr double softening = 1e-6;       // SOFTENING
 constexpr double tiny = 0x1p-1022;
 constexpr double smallest_float = 0x1p-126;
 constexpr double half_digit = 0x1p-23;   // at least twice the rounding error of float
@@ -47,35 +45,35 @@ inline float room_of(std::uint32_t terms) { return __builtin_bit_cast(float, ter
 constexpr std::uint32_t no_bet = 0x7f80u;  // a stake of nothing, infinite room
 
 struct Raw {  // bets before they are made short
-    double gap[Tile::arms], stake[Tile::arms], room[Tile::arms];
+    double gap[RunningSums::arms], stake[RunningSums::arms], room[RunningSums::arms];
 };
 
-struct Now {  // of a step, prepared once for all arms
+struct Now {  // a step and the rules, prepared once for all arms
     double centre, inverse_weight, inverse_left, guess, stakes, count, inverse_count, inverse_rest;
-    double rest, floor;
+    double rest, largest_loss, softening, floor;
 };
 
 // The bet of one arm on one step, for the rewards times `sign`.
 template <bool norms, bool with_floor>
-inline __attribute__((always_inline)) void place(const Now& now, const Tile& tile, std::int64_t at,
+inline __attribute__((always_inline)) void place(const Now& now, const RunningSums& running, std::int64_t at,
                                                  double sign, double y, double square, Raw& raw) {
-    const double mean = sign * tile.sum[at] * now.inverse_count;
-    const double second = tile.sum_squares[at] * now.inverse_count;
-    const double scatter = larger(second - mean * mean, 0.0) * now.count + softening * second;
+    const double mean = sign * running.sum[at] * now.inverse_count;
+    const double second = running.sum_squares[at] * now.inverse_count;
+    const double scatter = larger(second - mean * mean, 0.0) * now.count + now.softening * second;
     const double variance = scatter * now.inverse_rest + tiny;
-    const double known = sign * (now.rest + (tile.high[at] + tile.low[at]));
-    const double needed = (now.guess * tile.inverse_scale[at] - known) * now.inverse_left;
+    const double known = sign * (now.rest + (running.high[at] + running.low[at]));
+    const double needed = (now.guess * running.inverse_scale[at] - known) * now.inverse_left;
     const double distance = larger(needed - mean, 0.0);
     double stake = distance / (variance + distance * distance);
     if constexpr (with_floor) stake = larger(stake, now.floor / __builtin_sqrt(variance));
     stake *= now.stakes;
 
     double payoff = sign * y;
-    double cap = tile.limit[at];
+    double cap = running.limit[at];
     if constexpr (norms) {
-        const double unseen = larger(tile.limit[at] - tile.seen[at], 0.0) * now.inverse_left;
+        const double unseen = larger(running.limit[at] - running.seen[at], 0.0) * now.inverse_left;
         const double root = __builtin_sqrt(unseen);
-        const double wanted = needed + largest_loss / larger(stake, tiny);
+        const double wanted = needed + now.largest_loss / larger(stake, tiny);
         const double above = __builtin_sqrt(larger(wanted * wanted - unseen, 0.0));
         const double rho = wanted > root ? wanted + above : root;
         const bool bet = (stake > 0.0) & (rho > 0.0) & (rho < infinite);
@@ -84,28 +82,28 @@ inline __attribute__((always_inline)) void place(const Now& now, const Tile& til
         payoff = payoff - (square * now.inverse_weight - unseen) * half_inverse;
         cap = bet ? 0.5 * rho + unseen * half_inverse : root;
     }
-    const double inverse_unit = 1.0 / tile.unit[at];
+    const double inverse_unit = 1.0 / running.unit[at];
     raw.gap[at] = (needed - payoff) * inverse_unit;
-    raw.stake[at] = stake * tile.unit[at];
+    raw.stake[at] = stake * running.unit[at];
     raw.room[at] = (cap - needed) * inverse_unit;
 }
 
 // One type at a time: loops that mix them do not become vectors.
 inline void shorten(const Raw& raw, float* gap, std::uint32_t* terms) {
-    float stake[Tile::arms], room[Tile::arms];
-    for (std::int64_t at = 0; at < Tile::arms; ++at) gap[at] = rounded_down(raw.gap[at]);
-    for (std::int64_t at = 0; at < Tile::arms; ++at) stake[at] = static_cast<float>(raw.stake[at]);
-    for (std::int64_t at = 0; at < Tile::arms; ++at) room[at] = rounded_up(raw.room[at]);
-    for (std::int64_t at = 0; at < Tile::arms; ++at) terms[at] = packed(stake[at], room[at]);
+    float stake[RunningSums::arms], room[RunningSums::arms];
+    for (std::int64_t at = 0; at < RunningSums::arms; ++at) gap[at] = rounded_down(raw.gap[at]);
+    for (std::int64_t at = 0; at < RunningSums::arms; ++at) stake[at] = static_cast<float>(raw.stake[at]);
+    for (std::int64_t at = 0; at < RunningSums::arms; ++at) room[at] = rounded_up(raw.room[at]);
+    for (std::int64_t at = 0; at < RunningSums::arms; ++at) terms[at] = packed(stake[at], room[at]);
 }
 
 template <bool norms, bool with_floor, bool both_signs, bool two_sided>
-void place_steps(const Step* steps, const Terms& terms, const double* const* sums,
-                 const double* const* squares, std::int64_t count, std::int64_t slot, Tile& tile,
+void place_steps(const Step* steps, const BetRules& rules, const double* const* sums,
+                 const double* const* squares, std::int64_t count, std::int64_t slot, RunningSums& running,
                  Placed& placed) {
     for (std::int64_t s = 0; s < count; ++s) {
         const Step& step = steps[s];
-        const auto before = static_cast<double>(tile.steps + s);
+        const auto before = static_cast<double>(running.steps + s);
         const Now now{step.centre,
                       1.0 / step.weight,
                       1.0 / step.left,
@@ -115,31 +113,33 @@ void place_steps(const Step* steps, const Terms& terms, const double* const* sum
                       1.0 / (before > 1.0 ? before : 1.0),
                       1.0 / (before > 2.0 ? before - 1.0 : 1.0),
                       step.rest,
-                      terms.floor};
+                      rules.largest_loss,
+                      rules.softening,
+                      rules.floor};
         const double* row = sums[s];
         const double* square_row = norms ? squares[s] : sums[s];
         Raw raw, other;
         SURESHOT_INDEPENDENT
-        for (std::int64_t at = 0; at < Tile::arms; ++at) {
+        for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
             const double reward = row[at];
             const double square = norms ? square_row[at] : 0.0;
             const double y = (reward - now.centre) * now.inverse_weight;
-            place<norms, with_floor>(now, tile, at, 1.0, y, square, raw);
-            if constexpr (both_signs) place<norms, with_floor>(now, tile, at, -1.0, y, square, other);
+            place<norms, with_floor>(now, running, at, 1.0, y, square, raw);
+            if constexpr (both_signs) place<norms, with_floor>(now, running, at, -1.0, y, square, other);
             const double extent = two_sided ? __builtin_fabs(y) : y;
-            tile.worst[at] = extent <= tile.worst[at] ? tile.worst[at] : extent;  // keeps a NaN
-            tile.sum[at] += y;
-            tile.sum_squares[at] += y * y;
-            tile.seen[at] += square;
-            const double high = tile.high[at] + reward;  // Knuth's exact addition
-            const double part = high - tile.high[at];
-            tile.low[at] += (tile.high[at] - (high - part)) + (reward - part);
-            tile.high[at] = high;
+            running.worst[at] = extent <= running.worst[at] ? running.worst[at] : extent;  // keeps a NaN
+            running.sum[at] += y;
+            running.sum_squares[at] += y * y;
+            running.seen[at] += square;
+            const double high = running.high[at] + reward;  // Knuth's exact addition
+            const double part = high - running.high[at];
+            running.low[at] += (running.high[at] - (high - part)) + (reward - part);
+            running.high[at] = high;
         }
         shorten(raw, placed.gap[0][slot + s], placed.terms[0][slot + s]);
         if constexpr (both_signs) shorten(other, placed.gap[1][slot + s], placed.terms[1][slot + s]);
     }
-    tile.steps += count;
+    running.steps += count;
 }
 
 template <bool norms, bool with_floor, bool both_signs>
@@ -149,42 +149,42 @@ auto choose_sides(bool two_sided) {
 }
 
 template <bool norms, bool with_floor>
-auto choose_signs(const Terms& terms) {
-    return terms.both_signs ? choose_sides<norms, with_floor, true>(terms.two_sided)
-                            : choose_sides<norms, with_floor, false>(terms.two_sided);
+auto choose_signs(const BetRules& rules) {
+    return rules.both_signs ? choose_sides<norms, with_floor, true>(rules.two_sided)
+                            : choose_sides<norms, with_floor, false>(rules.two_sided);
 }
 
-// Words that change places together.
+// Words in a row that are transposed together.
 constexpr std::int64_t together = 16;
 #if defined(__GNUC__) && !defined(__clang__)
 using Words [[gnu::vector_size(64)]] = std::uint32_t;
 
-// In four steps, each of which halves the distance of what belongs together: row r and row r + 8 are
+// In four passes, each of which halves the distance of what belongs together: row r and row r + 8 are
 // shuffled into each other, and become the rows 2r and 2r + 1.
 template <class Word>
-inline void turn(const Word* from, Word* const* to) {
+inline void transpose(const Word* from, Word* const* to) {
     static_assert(sizeof(Word) == sizeof(std::uint32_t));
     constexpr Words low = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
     constexpr Words high = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-    Words rows[together], turned[together];
-    for (std::int64_t r = 0; r < together; ++r) __builtin_memcpy(&rows[r], from + r * Tile::arms, 64);
+    Words rows[together], shuffled[together];
+    for (std::int64_t r = 0; r < together; ++r) __builtin_memcpy(&rows[r], from + r * RunningSums::arms, 64);
     SURESHOT_UNROLLED
-    for (int step = 0; step < 4; ++step) {
+    for (int pass = 0; pass < 4; ++pass) {
         SURESHOT_UNROLLED
         for (std::int64_t r = 0; r < together / 2; ++r) {
-            turned[2 * r] = __builtin_shuffle(rows[r], rows[r + 8], low);
-            turned[2 * r + 1] = __builtin_shuffle(rows[r], rows[r + 8], high);
+            shuffled[2 * r] = __builtin_shuffle(rows[r], rows[r + 8], low);
+            shuffled[2 * r + 1] = __builtin_shuffle(rows[r], rows[r + 8], high);
         }
         SURESHOT_UNROLLED
-        for (std::int64_t r = 0; r < together; ++r) rows[r] = turned[r];
+        for (std::int64_t r = 0; r < together; ++r) rows[r] = shuffled[r];
     }
     for (std::int64_t r = 0; r < together; ++r) __builtin_memcpy(to[r], &rows[r], 64);
 }
 #else
 template <class Word>
-inline void turn(const Word* from, Word* const* to) {
+inline void transpose(const Word* from, Word* const* to) {
     for (std::int64_t column = 0; column < together; ++column) {
-        for (std::int64_t r = 0; r < together; ++r) to[column][r] = from[r * Tile::arms + column];
+        for (std::int64_t r = 0; r < together; ++r) to[column][r] = from[r * RunningSums::arms + column];
     }
 }
 #endif
@@ -216,14 +216,14 @@ inline float product(const float* factor) {
 
 }  // namespace
 
-void place_bets(const Step* steps, const Terms& terms, const double* const* sums,
-                const double* const* squares, std::int64_t count, std::int64_t slot, Tile& tile,
+void place_bets(const Step* steps, const BetRules& rules, const double* const* sums,
+                const double* const* squares, std::int64_t count, std::int64_t slot, RunningSums& running,
                 Placed& placed) noexcept {
-    const bool with_floor = terms.floor > 0.0;
-    const auto place = terms.norms
-                           ? (with_floor ? choose_signs<true, true>(terms) : choose_signs<true, false>(terms))
-                           : (with_floor ? choose_signs<false, true>(terms) : choose_signs<false, false>(terms));
-    place(steps, terms, sums, squares, count, slot, tile, placed);
+    const bool with_floor = rules.floor > 0.0;
+    const auto place = rules.norms
+                           ? (with_floor ? choose_signs<true, true>(rules) : choose_signs<true, false>(rules))
+                           : (with_floor ? choose_signs<false, true>(rules) : choose_signs<false, false>(rules));
+    place(steps, rules, sums, squares, count, slot, running, placed);
 }
 
 void keep_bets(const Placed& placed, Group* const* groups, std::int64_t arms, std::int64_t signs,
@@ -239,8 +239,8 @@ void keep_bets(const Placed& placed, Group* const* groups, std::int64_t arms, st
                     gap[at] = group.gap;
                     terms[at] = group.terms;
                 }
-                turn(&placed.gap[sign][0][arm], gap);
-                turn(&placed.terms[sign][0][arm], terms);
+                transpose(&placed.gap[sign][0][arm], gap);
+                transpose(&placed.terms[sign][0][arm], terms);
             }
         }
         for (; arm < arms; ++arm) {
@@ -260,14 +260,14 @@ void keep_bets(const Placed& placed, Group* const* groups, std::int64_t arms, st
     }
 }
 
-void estimate(const Tile& tile, const Terms& terms, double left, double rest, double* sums,
+void estimate(const RunningSums& running, const BetRules& rules, double left, double rest, double* sums,
               double* errors) noexcept {
-    const double inverse_count = 1.0 / (tile.steps > 0 ? static_cast<double>(tile.steps) : 1.0);
-    for (std::int64_t at = 0; at < Tile::arms; ++at) {
-        const double mean = tile.sum[at] * inverse_count;
-        const double variance = larger(tile.sum_squares[at] * inverse_count - mean * mean, 0.0);
-        const double sum = rest + (tile.high[at] + tile.low[at]) + mean * left;
-        sums[at] = terms.both_signs ? __builtin_fabs(sum) : sum;
+    const double inverse_count = 1.0 / (running.steps > 0 ? static_cast<double>(running.steps) : 1.0);
+    for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
+        const double mean = running.sum[at] * inverse_count;
+        const double variance = larger(running.sum_squares[at] * inverse_count - mean * mean, 0.0);
+        const double sum = rest + (running.high[at] + running.low[at]) + mean * left;
+        sums[at] = rules.both_signs ? __builtin_fabs(sum) : sum;
         errors[at] = left * __builtin_sqrt(variance * inverse_count);
     }
 }
@@ -294,15 +294,15 @@ double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count,
         for (std::int64_t s = 0; s < steps_per_group; ++s) {
             const float d = offset[s] * replay.inverse_scale - inverse_left[s] * replay.guard;
             const float room = room_of(group->terms[s]) - d;
-            const float cap = static_cast<float>(largest_loss) / room;
+            const float cap = replay.largest_loss / room;
             const float stake = stake_of(group->terms[s]);
             const float size = stake < cap ? stake : cap;
             const float growth = size * (group->gap[s] + d);
             const float grown = 1.0f + (growth - __builtin_fabsf(growth) * 0x1p-21f);
-            factor[s] = grown > most ? most : grown;  // keeps a NaN, which never wins
+            factor[s] = grown > most ? most : grown;  // keeps a NaN, which never reaches a level
             certain |= room <= 0.0f;
         }
-        // The score is certainly below: what is left cannot make up for what is missing.
+        // The score is certainly below the threshold, whatever is still unread.
         if (certain) return infinite;
         multiply(wealth, static_cast<double>(product(factor)));
         if (wealth.below == 0 && wealth.value >= replay.level) return infinite;

@@ -17,19 +17,20 @@ constexpr std::int64_t steps_per_group = 16;
 // Bets of one arm on consecutive steps: two cache lines.
 struct alignas(64) Group {
     float gap[steps_per_group];
-    std::uint32_t terms[steps_per_group];  // the stake above, the room below, both bfloat16
+    std::uint32_t terms[steps_per_group];  // upper half: the stake, lower half: the room, both bfloat16
 };
+constexpr std::int64_t bytes_of_bet = sizeof(Group) / steps_per_group;
 
-// The groups of all arms, in slabs; those of one arm form a chain.
+// Where the groups of all arms lie: in slabs, each group with the number of the next one of its arm.
 struct Chains {
     static constexpr int slab_bits = 14;
     Group* const* slabs;
     const std::uint32_t* next;
 };
 
-// What a step is, the same for all arms.
+// What all arms have in common at a step.
 struct Step {
-    double centre;
+    double centre;  // of the block that is drawn
     double weight;
     double left;    // weight not yet drawn before the step
     double rest;    // the centres of the blocks not yet drawn, added up
@@ -37,11 +38,10 @@ struct Step {
     double stakes;  // 1, or 0 where no stake is allowed
 };
 
-// The running sums of the arms that are bet against together; everything in them comes from earlier
-// steps.
-struct Tile {
+// The sums of some arms over the steps before the one that is bet on: bets use nothing later.
+struct RunningSums {
     static constexpr std::int64_t arms = 32;
-    std::int64_t steps;        // read before, the same for all
+    std::int64_t steps;        // read before, the same for all arms
     double sum[arms];          // of y
     double sum_squares[arms];  // of y^2
     double high[arms];         // high + low: of block sums, in twice the precision of double
@@ -50,24 +50,27 @@ struct Tile {
     double inverse_scale[arms];
     double unit[arms];         // of y in what is kept: a power of two that keeps short numbers in their range
     double limit[arms];        // of y for range bets, of |row|^2 for norm bets
-    double worst[arms];        // the largest |y|, or y if only that is limited; NaN if one was
+    double worst[arms];        // the largest |y|, or y if only that is limited; NaN if any was NaN
 };
 
-struct Terms {
-    double floor;      // stakes are at least this over the standard deviation
-    bool norms;        // norm bets, else range bets
-    bool two_sided;    // whether |y| is limited, or only y
-    bool both_signs;   // bets on the negated rewards as well
+// How bets are placed, the same for all arms and steps.
+struct BetRules {
+    double largest_loss;  // C of theory/wealth.py: the largest share of the wealth that a bet may lose
+    double softening;     // SOFTENING of theory/wealth.py: of the mean square, added to the scatter
+    double floor;         // stakes are at least this over the standard deviation
+    bool norms;           // norm bets, else range bets
+    bool two_sided;       // whether |y| is limited, or only y
+    bool both_signs;      // bets on the negated rewards as well
 };
 
 // Where placed bets go before they are put into groups: [sign][step of a group][arm].
 struct Placed {
-    float gap[2][steps_per_group][Tile::arms];
-    std::uint32_t terms[2][steps_per_group][Tile::arms];
+    float gap[2][steps_per_group][RunningSums::arms];
+    std::uint32_t terms[2][steps_per_group][RunningSums::arms];
 };
 
-// The wealth of the bets on some first steps, a multiple of 2^-400 to the power of `below`: it may lose
-// hundreds of orders of magnitude and win them back.
+// The wealth of the bets on some first steps: value * 2^(-400 below). It may lose hundreds of orders of
+// magnitude and win them back.
 struct Wealth {
     double value = 1.0;
     int below = 0;
@@ -79,6 +82,7 @@ struct Replay {
     const float* inverse_left;  // rounded up
     float inverse_scale;
     float guard;
+    float largest_loss;         // as in BetRules
     double level;               // of the wealth
 };
 

@@ -6,7 +6,7 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-constexpr std::int64_t columns_ahead = 16;  // more of a block would drive out what is being read
+constexpr std::int64_t columns_ahead = 16;  // more would evict what is being read from the cache
 
 // Coordinate-major data: arms whose lanes, 32 KB with the squares, stay in the caches.
 constexpr std::int64_t arms_per_block_tile = 256;
@@ -21,10 +21,10 @@ Range coordinates_of(const Matrix& matrix, const Blocks& blocks, std::int64_t po
     return {begin > 0 ? begin : 0, smaller(begin + blocks.size, matrix.n_columns)};
 }
 
-// Runs ahead of the sums through the blocks of one arm after the other.
-class Scout {
+// Prefetches the blocks of one arm after the other, some blocks before they are summed.
+class Prefetcher {
 public:
-    Scout(const Matrix& matrix, Arms arms, Blocks blocks)
+    Prefetcher(const Matrix& matrix, Arms arms, Blocks blocks)
         : matrix_(matrix),
           distance_(matrix.column_stride * size_of(matrix.element)),
           per_line_(64 / size_of(matrix.element)),
@@ -188,14 +188,14 @@ SURESHOT_ALONE void sum_lines(const Matrix& matrix, const double* query, Arms ar
     const std::int64_t shift = blocks.shift, n_blocks = blocks.count, n_arms = arms.count;
     const std::int64_t* const ids = blocks.ids;
     const std::int64_t* const rows = arms.ids;
-    // Where the scout is, which runs ahead through the blocks of one arm after the other.
-    std::int64_t scout_arm = 0, scout_block = 0;
+    // What is prefetched next, in the same order.
+    std::int64_t next_arm = 0, next_block = 0;
     const auto fetch_next = [&] {
-        if (scout_arm == n_arms) return;
-        const Value* values = data + rows[scout_arm] * row_stride + (ids[scout_block] * size - shift);
+        if (next_arm == n_arms) return;
+        const Value* values = data + rows[next_arm] * row_stride + (ids[next_block] * size - shift);
         fetch_ahead(values);
         if (reinterpret_cast<std::uintptr_t>(values) % 64 != 0) fetch_ahead(values + size - 1);
-        if (++scout_block == n_blocks) ++scout_arm, scout_block = 0;
+        if (++next_block == n_blocks) ++next_arm, next_block = 0;
     };
     for (std::int64_t start = 0; start < lines_ahead; ++start) fetch_next();
     for (std::int64_t arm = 0; arm < n_arms; ++arm) {
@@ -264,10 +264,10 @@ void sum_by_row(const Matrix& matrix, const double* query, Arms arms, Blocks blo
             sum_lines<Value, Reward, with_squares>(matrix, query, arms, blocks, sums, stride, squares);
         });
     }
-    Scout scout(matrix, arms, blocks);
+    Prefetcher ahead(matrix, arms, blocks);
     for (std::int64_t arm = 0; arm < arms.count; ++arm) {
         for (std::int64_t b = 0; b < blocks.count; ++b) {
-            scout.advance();
+            ahead.advance();
             const BlockSum sum = sum_block<Reward, with_squares>(matrix, arms.ids[arm], query,
                                                                  coordinates_of(matrix, blocks, b));
             sums[b * stride + arm] = sum.rewards;

@@ -16,10 +16,6 @@ struct Boolean {
     std::uint8_t byte;
 };
 
-// Bytes of a value, in the order of Element.
-constexpr std::int64_t value_sizes[] = {2, 2, 4, 8, 1, 1, 2, 1};
-inline std::int64_t size_of(Element element) { return value_sizes[static_cast<int>(element)]; }
-
 // A value as a double, or as a float, which holds every one but a double's exactly.
 template <class Number = double, class Value>
 inline Number number(Value value) {

@@ -49,7 +49,7 @@ std::vector<Level> levels() {
     return found;
 }
 
-// The kernels of the level of that name; `what` says in the error who named it.
+// The kernels of the level of that name; `what` names the source of the name in the error.
 const Kernels* named(const std::string& name, const std::string& what) {
     std::string known;
     for (const Level& level : levels()) {

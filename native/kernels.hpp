@@ -1,10 +1,10 @@
-// The kernels of one instruction set. Every one reads somebody else's memory, checks nothing, allocates
+// The kernels of one instruction set. A kernel reads memory that its caller owns, checks nothing, allocates
 // nothing, throws nothing and runs on the calling thread: a Team splits the arms.
 //
 // Every level does the same operations in the same order, so all of them give the same bits. A file of
 // kernels is compiled once for each level, everything in it in the namespace SURESHOT_ISA, and uses no
-// template or inline function of anybody else, not even std::min: the linker keeps one copy of such a
-// function for the whole library, which may be one that this processor cannot run.
+// template or inline function that is defined outside this namespace, not even std::min: the linker keeps
+// one copy of such a function for the whole library, which may be one that this processor cannot run.
 #pragma once
 
 #include "bets.hpp"
@@ -61,29 +61,29 @@ using ScanColumns = void(const Matrix& matrix, const double* middle, const doubl
 using ColumnLimits = void(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end,
                           double* low, double* high) noexcept;
 
-// Bets on up to a group of consecutive steps of a tile of arms, and updates the tile's sums. sums[s] and
+// Bets on up to a group of consecutive steps of some arms, and updates their running sums. sums[s] and
 // squares[s], which only norm bets need, have the block sums of step s. The bets go to the places from
 // `slot` on.
-using PlaceBets = void(const Step* steps, const Terms& terms, const double* const* sums,
-                       const double* const* squares, std::int64_t count, std::int64_t slot, Tile& tile,
-                       Placed& placed) noexcept;
+using PlaceBets = void(const Step* steps, const BetRules& rules, const double* const* sums,
+                       const double* const* squares, std::int64_t count, std::int64_t slot,
+                       RunningSums& running, Placed& placed) noexcept;
 
 // Puts placed bets into the group of each arm and sign.
 using KeepBets = void(const Placed& placed, Group* const* groups, std::int64_t arms,
                       std::int64_t signs, std::int64_t slot, std::int64_t count) noexcept;
 
-// Estimates the sums of the rewards of a tile's arms and the standard errors of that, from what they
-// have read when `left` is the weight not yet drawn, and `rest` the centres of those blocks.
-using Estimate = void(const Tile& tile, const Terms& terms, double left, double rest, double* sums,
-                      double* errors) noexcept;
+// Estimates the sums of all rewards of some arms, and the standard errors of these estimates, from their
+// running sums, when `left` is the weight not yet drawn, and `rest` the sum of the centres of those blocks.
+using Estimate = void(const RunningSums& running, const BetRules& rules, double left, double rest,
+                      double* sums, double* errors) noexcept;
 
-// Replays the bets in the next groups of a chain, to which `replay` belongs, with the wealth of those
-// before: infinite if it reaches the level at the end of some group, else about its logarithm to the base
-// 2 at the end. `last` becomes the last group that was replayed.
+// Replays the bets in `count` groups of a chain from the group `first` on, and multiplies the wealth of the
+// groups before by theirs. Returns infinity if the wealth reaches the level at the end of some group, else
+// about its logarithm to the base 2 at the end. `last` becomes the last group that was replayed.
 using LogWealth = double(const Chains& chains, std::uint32_t first, std::int64_t count,
                          const Replay& replay, Wealth& wealth, std::uint32_t& last) noexcept;
 
-// Bets with a larger limit have more room.
+// Gives bets the room that a larger limit of y leaves them.
 using RaiseRooms = void(Group& group, double by) noexcept;
 
 struct Kernels {

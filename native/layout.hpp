@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels.hpp"
+#include "prefetch.hpp"
 #include "widen.hpp"
 
 namespace sureshot::SURESHOT_ISA {
@@ -58,20 +59,10 @@ inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a :
 #define SURESHOT_ALONE
 #endif
 
-// Scattered cache lines are asked for this far ahead.
+// Scattered cache lines are prefetched this far ahead.
 constexpr std::int64_t lines_ahead = 96;
 
-// Into the second-level cache: it has more lines on their way at a time than the first, which doubles
-// the speed at which scattered lines arrive.
-inline void fetch_ahead(const void* address) {
-#if defined(__GNUC__)
-    __builtin_prefetch(address, 0, 2);
-#else
-    (void)address;
-#endif
-}
-
-// Asks for the values of some arms in one column, from the arm `begin` on.
+// Prefetches the values of some arms in one column, from the arm `begin` on.
 inline void fetch_column(const Matrix& matrix, std::int64_t column, const Places& places, std::int64_t begin,
                          std::int64_t count) {
     const std::int64_t size = size_of(matrix.element);
@@ -113,8 +104,8 @@ struct Few<Value, true> {
     double operator[](std::int64_t at) const { return numbers[at]; }
 };
 
-// Calls f.template operator()<Value>(rows, j, count) with the values of some rows from the column j on, as they are or widened, until
-// the columns [begin, end) had their turn, of which begin is a whole number of lanes.
+// Calls f.template operator()<Value>(rows, j, count) with the values of some rows from the column j on, as they
+// are or widened, for all columns of [begin, end), of which begin is a whole number of lanes.
 template <std::int64_t n_rows, class F>
 inline void with_row_values(const Matrix& matrix, const std::int64_t* ids, std::int64_t begin, std::int64_t end,
                             F&& f) {
@@ -140,8 +131,8 @@ inline void with_row_values(const Matrix& matrix, const std::int64_t* ids, std::
 }
 
 // Calls f.template operator()<Value, n_columns>(columns, j, arm, count) with the values of some arms in the
-// columns j, j + lanes, ..., as they are or widened, until every arm had its turn in the columns
-// [begin, end), of which begin is a whole number of lanes; in each lane the columns come in ascending order.
+// columns j, j + lanes, ..., as they are or widened, for all arms and all columns of [begin, end), of which
+// begin is a whole number of lanes; in each lane the columns come in ascending order.
 template <std::int64_t n_columns, class F>
 inline void with_column_values(const Matrix& matrix, const Places& places, std::int64_t j, F&& f) {
     const void* first = places.ids == nullptr ? address_of(matrix, places.first, j) : nullptr;
@@ -160,7 +151,7 @@ inline void with_column_values(const Matrix& matrix, const Places& places, std::
         for (std::int64_t arm = 0; arm < places.count; arm += most) {
             const std::int64_t count = smaller(most, places.count - arm);
             for (std::int64_t c = 0; c < n_columns; ++c) {
-                // Scattered arms are asked for in time: of neighbours the processor itself sees what comes next.
+                // Scattered arms are prefetched; neighbours the processor prefetches by itself.
                 if (places.ids != nullptr && arm + most < places.count) {
                     fetch_column(matrix, j + c * lanes, places, arm + most,
                                  smaller(most, places.count - arm - most));

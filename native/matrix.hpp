@@ -1,4 +1,4 @@
-// What kernels are asked about. The data matrix is somebody else's memory, any strides, never copied.
+// What kernels read. The data matrix is borrowed from the caller, has any strides, and is never copied.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,13 @@ struct Matrix {
     std::int64_t row_stride;     // in elements, may be negative
     std::int64_t column_stride;  // in elements, may be negative
 };
+
+// Bytes of a value. Static, as everything here that is a function: each file has a copy of its own, made for
+// its instruction set.
+static inline std::int64_t size_of(Element element) {
+    constexpr std::int64_t sizes[] = {2, 2, 4, 8, 1, 1, 2, 1};  // in the order of Element
+    return sizes[static_cast<int>(element)];
+}
 
 // The blocks of a row: block b holds the coordinates from b * size - shift on, as many as `size` and as
 // the row has. The first one is short by the shift, so that the others can begin with a cache line.
@@ -40,7 +47,6 @@ struct Places {
     std::int64_t count;
 };
 
-// Static: each file has a copy of its own, made for its instruction set.
 static inline bool coordinate_major(const Matrix& matrix) {
     const std::int64_t rows = matrix.row_stride, columns = matrix.column_stride;
     return (rows < 0 ? -rows : rows) < (columns < 0 ? -columns : columns);

@@ -11,7 +11,7 @@ namespace {
 // All tickets together are about 2 to this power: any number of them is a double without rounding.
 constexpr int ticket_bits = 52;
 
-// No ticket weighs less than 2 to this power: one over it must be a number.
+// No ticket weighs less than 2 to this power: its inverse must be finite.
 constexpr int lightest_ticket = -1022;
 
 // Blocks whose tickets are counted together, and looked through when one is picked.
@@ -72,7 +72,7 @@ void Order::give_tickets(const double* weight) {
     for (std::size_t block = 0; block < tickets_.size(); ++block) {
         const double exact = weight[block] * first * second;
         const auto down = static_cast<std::int64_t>(exact);
-        // A weight that is lost in the multiplication is still a ticket's worth.
+        // A positive weight that underflows still gets one ticket.
         const bool more = static_cast<double>(down) < exact || (down == 0 && weight[block] > 0.0);
         tickets_[block] = down + (more ? 1 : 0);
     }
@@ -119,16 +119,9 @@ void Order::draw(std::int64_t front) {
         drawn_tickets_ += tickets_[static_cast<std::size_t>(block)];
         ++drawn_count_;
         left_.push_back(in_weights(waiting_tickets_ - drawn_tickets_));
-        // To pass over drawn blocks is only cheap while they are few.
+        // Picks of drawn blocks are repeated, which is only cheap while these are few.
         if (2 * drawn_count_ > waiting_count_ || 2 * drawn_tickets_ > waiting_tickets_) start_over();
     }
-}
-
-std::vector<double> Order::weights() const {
-    std::vector<double> found;
-    found.reserve(tickets_.size());
-    for (const std::int64_t tickets : tickets_) found.push_back(in_weights(tickets));
-    return found;
 }
 
 std::vector<std::int64_t> Order::undrawn(std::int64_t front) const {

@@ -25,14 +25,13 @@ class Order {
     // numbers of tickets, which are what is drawn: every probability, and every sum of weights, is exact.
     Order(const double* weight, std::int64_t count, std::uint64_t seed);
 
-    // Draws on until `front` blocks are drawn in all, or none is left.
+    // Draws until `front` blocks are drawn in all, or none is left.
     void draw(std::int64_t front);
 
     std::int64_t length() const { return length_; }
     const std::vector<std::int64_t>& blocks() const { return blocks_; }
     // The weight of a block, rounded up.
     double weight(std::int64_t block) const { return in_weights(tickets_[static_cast<std::size_t>(block)]); }
-    std::vector<double> weights() const;
     // The weight not yet drawn before each step, and after the last one.
     const std::vector<double>& left() const { return left_; }
     // The blocks that are not among the first `front` drawn, in address order.
@@ -52,8 +51,8 @@ class Order {
     std::vector<std::int64_t> blocks_;
     std::vector<double> left_;
 
-    // A block that was drawn since the last start keeps its tickets, and is passed over when one of them is
-    // picked again. ends_[s] is the number of tickets in all stretches of blocks up to the s-th.
+    // A block that was drawn since the last start keeps its tickets; if one of them is picked again, another
+    // ticket is picked instead. ends_[s] is the number of tickets in all stretches of blocks up to the s-th.
     std::vector<std::int64_t> tickets_;  // of each block
     double ticket_ = 1.0;                // its weight, a power of two
     std::vector<State> state_;

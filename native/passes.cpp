@@ -9,11 +9,11 @@
 namespace sureshot {
 namespace {
 
-// Numbers that are read between two looks at whether to go on: a fraction of a millisecond, or some
+// Numbers that are read between two checks of whether the team is cancelled: a fraction of a millisecond, or some
 // milliseconds where each of them comes in a cache line of its own.
 constexpr std::int64_t numbers_in_a_part = std::int64_t{1} << 19;
 
-// Rows that are read in one go, and rows that several queries read one after the other before the next
+// Rows that are read in one call of a kernel, and rows that several queries read one after the other before the next
 // ones are read: they stay in the caches meanwhile.
 constexpr std::int64_t most_rows = 64;
 constexpr std::int64_t rows_in_cache = 8;
@@ -23,7 +23,7 @@ constexpr std::int64_t columns_in_cache = 4096;
 // theirs that is added to, 40 KB, to stay in the caches.
 constexpr std::int64_t arms_per_tile = 5120;
 constexpr std::int64_t arms_per_thread = 4096;  // at least, if there are so many
-// A value that comes in a cache line of its own takes as long as so many that follow each other.
+// A value in a cache line of its own takes as long to read as so many that follow each other.
 constexpr std::int64_t sparse = 16;
 
 std::int64_t blocks_in_a_part(const Blocks& blocks, std::int64_t arms) {
@@ -34,7 +34,7 @@ Blocks part_of(const Blocks& blocks, std::int64_t start, std::int64_t most) {
     return {blocks.ids + start, std::min(most, blocks.count - start), blocks.size, blocks.shift};
 }
 
-// Calls f(begin, end) with one part of the columns after the other; returns whether it came to the end.
+// Calls f(begin, end) with one part of the columns after the other; returns false if the team was cancelled.
 template <class F>
 bool in_parts(Team& team, std::int64_t n_columns, std::int64_t n_arms, const F& f) {
     const std::int64_t wanted = numbers_in_a_part / std::max<std::int64_t>(n_arms, 1);
@@ -92,7 +92,7 @@ struct ArmTile {
     // Places that a tile of so many arms has at most.
     static std::int64_t most_places(Arms arms) { return std::min(sparse * arms.count, arms_per_tile); }
 
-    // Puts what was found for each place where the arms want it.
+    // Copies what was found for each place to the entries of the arms.
     void pick(const double* found, const std::int64_t* ids, double* out) const {
         for (std::int64_t at = 0; at < count; ++at) {
             out[at] = found[places.ids == nullptr ? ids[at] - places.first : at];
@@ -100,26 +100,26 @@ struct ArmTile {
     }
 };
 
-// Whether these arms of coordinate-major data share no cache lines worth mentioning.
+// Whether these arms of coordinate-major data share hardly any cache lines.
 bool far_apart(const Matrix& matrix, Arms arms) {
     if (!coordinate_major(matrix) || arms.count == 0) return false;
     const auto [first, last] = std::minmax_element(arms.ids, arms.ids + arms.count);
     return arms.count == 1 || *last - *first >= sparse * arms.count;
 }
 
-// What some arms are read for at a time: the sums of their rewards, and with the first query of a pass also
-// those of their squares, which are squared distances from nothing.
-struct Reading {
+// What is computed of some arms in one pass: the sums of their rewards, and with the first query of a pass also
+// the sums of their squares, which are squared distances from zero.
+struct Scoring {
     Metric metric;
     const double* query;
-    const double* nothing;  // as many zeros as columns, or null if no squares are wanted
+    const double* zeros;  // as many as columns, or null if no squares are wanted
     double* scores;
     double* squares;
 
-    Reading with(const double* other, double* its_scores) const {
+    Scoring with(const double* other, double* its_scores) const {
         return {metric, other, nullptr, its_scores, nullptr};
     }
-    bool squared() const { return nothing != nullptr; }
+    bool squared() const { return zeros != nullptr; }
     // Of the numbers in a part, which stay in the caches while they are read twice.
     std::int64_t readers() const { return squared() ? 8 : 1; }
 
@@ -127,64 +127,64 @@ struct Reading {
     template <class Add>
     void each(double* sums, double* square_sums, const Add& add) const {
         add(metric, query, sums);
-        if (squared()) add(Metric::squared_euclidean, nothing, square_sums);
+        if (squared()) add(Metric::squared_euclidean, zeros, square_sums);
     }
 };
 
 void negate(double* values, std::int64_t count) {
-    for (std::int64_t at = 0; at < count; ++at) values[at] = 0.0 - values[at];  // no zero gets a sign
+    for (std::int64_t at = 0; at < count; ++at) values[at] = 0.0 - values[at];  // a zero stays positive
 }
 
-void score_few(Team& team, const Matrix& matrix, const Reading& reading, Arms arms) {
+void score_few(Team& team, const Matrix& matrix, const Scoring& scoring, Arms arms) {
     const auto size = static_cast<std::size_t>(arms.count * lanes);
-    std::vector<double> sums(size), square_sums(reading.squared() ? size : 0);
+    std::vector<double> sums(size), square_sums(scoring.squared() ? size : 0);
     team.run(2 * arms.count, matrix.n_columns / 2, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t half = begin; half < end;) {
             const std::int64_t next = half % 2 == 0 ? std::min(half + 2, end) : half + 1;
-            in_parts(team, matrix.n_columns, 4 * reading.readers(), [&](std::int64_t from, std::int64_t to) {
-                reading.each(sums.data(), square_sums.data(), [&](Metric metric, const double* query, double* out) {
+            in_parts(team, matrix.n_columns, 4 * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
+                scoring.each(sums.data(), square_sums.data(), [&](Metric metric, const double* query, double* out) {
                     kernels().add_halves(matrix, metric, query, arms, {half, next}, from, to, out);
                 });
             });
             half = next;
         }
     });
-    kernels().join_rows(sums.data(), arms.count, reading.scores);
-    if (!reading.squared()) return;
-    kernels().join_rows(square_sums.data(), arms.count, reading.squares);
-    negate(reading.squares, arms.count);
+    kernels().join_rows(sums.data(), arms.count, scoring.scores);
+    if (!scoring.squared()) return;
+    kernels().join_rows(square_sums.data(), arms.count, scoring.squares);
+    negate(scoring.squares, arms.count);
 }
 
-// Scores the arms [some, some + few.count) in one go; returns whether it came to the end.
-bool score_rows(Team& team, const Matrix& matrix, const Reading& reading, Arms few, std::int64_t some) {
+// Scores the arms [some, some + few.count) together; returns false if the team was cancelled.
+bool score_rows(Team& team, const Matrix& matrix, const Scoring& scoring, Arms few, std::int64_t some) {
     double sums[most_rows * lanes] = {}, square_sums[most_rows * lanes] = {};
     const bool done = in_parts(
-        team, matrix.n_columns, few.count * reading.readers(), [&](std::int64_t from, std::int64_t to) {
-            reading.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
+        team, matrix.n_columns, few.count * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
+            scoring.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
                 kernels().add_rows(matrix, metric, query, few, from, to, out);
             });
         });
     if (!done) return false;
-    kernels().join_rows(sums, few.count, reading.scores + some);
-    if (reading.squared()) {
-        kernels().join_rows(square_sums, few.count, reading.squares + some);
-        negate(reading.squares + some, few.count);
+    kernels().join_rows(sums, few.count, scoring.scores + some);
+    if (scoring.squared()) {
+        kernels().join_rows(square_sums, few.count, scoring.squares + some);
+        negate(scoring.squares + some, few.count);
     }
     return true;
 }
 
-void score_by_row(Team& team, const Matrix& matrix, const Reading& reading, Arms arms) {
+void score_by_row(Team& team, const Matrix& matrix, const Scoring& scoring, Arms arms) {
     const std::int64_t together = rows_at_once(matrix);
     team.run(arms.count, matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t some = begin; some < end; some += together) {
             const Arms few{arms.ids + some, std::min(together, end - some)};
-            if (!score_rows(team, matrix, reading, few, some)) return;
+            if (!score_rows(team, matrix, scoring, few, some)) return;
         }
     });
 }
 
 // Several queries read a piece of some rows one after the other, while it is in the caches.
-void score_together(Team& team, const Matrix& matrix, const Reading& first, const double* queries,
+void score_together(Team& team, const Matrix& matrix, const Scoring& first, const double* queries,
                     std::int64_t n_queries, Arms arms) {
     constexpr std::int64_t size = rows_in_cache * lanes;
     const Workspaces spaces(team, (n_queries + 1) * size);
@@ -218,30 +218,30 @@ void score_together(Team& team, const Matrix& matrix, const Reading& first, cons
 }
 
 // The same for a tile of arms column by column; `space` has room for its places, two sums of lanes and one more.
-bool score_tile(Team& team, const Matrix& matrix, const Reading& reading, const ArmTile& tile,
+bool score_tile(Team& team, const Matrix& matrix, const Scoring& scoring, const ArmTile& tile,
                 const std::int64_t* ids, std::int64_t arm, double* space) {
     const std::int64_t places = tile.places.count;
     double* sums = space + places;
     double* square_sums = sums + places * lanes;
-    std::fill(sums, reading.squared() ? square_sums + places * lanes : square_sums, 0.0);
+    std::fill(sums, scoring.squared() ? square_sums + places * lanes : square_sums, 0.0);
     const bool done = in_parts(
-        team, matrix.n_columns, places * reading.readers(), [&](std::int64_t from, std::int64_t to) {
-            reading.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
+        team, matrix.n_columns, places * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
+            scoring.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
                 kernels().add_columns(matrix, metric, query, tile.places, from, to, out);
             });
         });
     if (!done) return false;
     kernels().join_columns(sums, places, space);
-    tile.pick(space, ids, reading.scores + arm);
-    if (reading.squared()) {
+    tile.pick(space, ids, scoring.scores + arm);
+    if (scoring.squared()) {
         kernels().join_columns(square_sums, places, space);
-        tile.pick(space, ids, reading.squares + arm);
-        negate(reading.squares + arm, tile.count);
+        tile.pick(space, ids, scoring.squares + arm);
+        negate(scoring.squares + arm, tile.count);
     }
     return true;
 }
 
-void score_by_column(Team& team, const Matrix& matrix, const Reading& first, const double* queries,
+void score_by_column(Team& team, const Matrix& matrix, const Scoring& first, const double* queries,
                      std::int64_t n_queries, Arms arms) {
     const std::int64_t tables = first.squared() ? 2 : 1;
     const Workspaces spaces(team, ArmTile::most_places(arms) * (tables * lanes + 1));
@@ -252,7 +252,7 @@ void score_by_column(Team& team, const Matrix& matrix, const Reading& first, con
                      const std::int64_t* ids = arms.ids + arm;
                      if (!score_tile(team, matrix, first, tile, ids, arm, spaces.of(thread))) return;
                      for (std::int64_t q = 1; q < n_queries; ++q) {
-                         const Reading other =
+                         const Scoring other =
                              first.with(queries + q * matrix.n_columns, first.scores + q * arms.count);
                          if (!score_tile(team, matrix, other, tile, ids, arm, spaces.of(thread))) return;
                      }
@@ -302,8 +302,8 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
 
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares) {
-    const std::vector<double> nothing(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
-    const Reading first{metric, queries, squares == nullptr ? nullptr : nothing.data(), scores, squares};
+    const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
+    const Scoring first{metric, queries, squares == nullptr ? nullptr : zeros.data(), scores, squares};
     if (far_apart(matrix, arms)) {
         score_few(team, matrix, first, arms);
         for (std::int64_t q = 1; q < n_queries; ++q) {

@@ -9,7 +9,7 @@ namespace {
 constexpr double infinite = __builtin_inf();
 
 // Written as a comparison that the compiler turns into a vector maximum. A NaN is not kept, but it
-// makes the squared norm NaN, which the caller sees.
+// makes the squared norm NaN, which the caller checks.
 inline void keep_larger(double& largest, double value) { largest = value > largest ? value : largest; }
 inline void keep_smaller(double& smallest, double value) { smallest = value < smallest ? value : smallest; }
 
@@ -198,7 +198,7 @@ void column_limits(const Matrix& matrix, Arms arms, std::int64_t begin, std::int
     const bool runs = in_runs(matrix, arms);
     const std::int64_t size = size_of(matrix.element);
     for (std::int64_t j = begin; j < end; ++j) {
-        // Two columns ahead: the runs are too short for the processor to see what comes next.
+        // Two columns ahead: the runs are too short for the processor to prefetch them.
         const char* ahead = address_of(matrix, 0, j + 2);
         for (std::int64_t at = 0; at < arms.count && j + 2 < end; at += runs ? run : 1) {
             fetch_ahead(ahead + arms.ids[at] * matrix.row_stride * size);

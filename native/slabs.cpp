@@ -12,7 +12,7 @@
 namespace sureshot {
 namespace {
 
-// Slabs are as large as a huge page, which spares the system hundreds of page faults for each.
+// Slabs are as large as a huge page, which saves hundreds of page faults for each.
 constexpr std::size_t slab_bytes = sizeof(Group) << Chains::slab_bits;
 
 // A few slabs of finished searches are kept for the next one: the system would clear new ones first, which takes

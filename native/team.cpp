@@ -5,27 +5,28 @@
 namespace sureshot {
 namespace {
 
-// Below this many numbers a job is not worth starting a thread for, not worth telling anybody, or not worth
-// splitting: a thread that is late with its piece is waited for.
+// Below this many numbers a job is not worth starting threads for, not worth waking them, or not worth
+// another piece: the job ends when its slowest piece does.
 constexpr std::int64_t numbers_for_a_start = std::int64_t{1} << 17;
 constexpr std::int64_t numbers_for_a_job = std::int64_t{1} << 16;
 constexpr std::int64_t numbers_for_a_piece = std::int64_t{1} << 13;
 
-// Pieces for each thread: one that comes late, or is slower, takes fewer.
+// Pieces for each thread: one that starts late, or is slower, takes fewer.
 constexpr std::int64_t pieces_each = 8;
 
-// Numbers of a piece after which a thread should look up: some ten milliseconds of scattered reads.
-constexpr std::int64_t numbers_for_a_look = std::int64_t{1} << 22;
+// Numbers of a piece at most, since threads check between two pieces whether to stop: some ten milliseconds
+// of scattered reads.
+constexpr std::int64_t numbers_for_a_check = std::int64_t{1} << 22;
 
-// A signal is seen this late. To ask Python whether there is one takes its lock, for which another of its
-// threads may have to be waited for.
-constexpr std::chrono::milliseconds between_looks{40};
+// Between two checks for a signal. A check takes Python's lock, which another of its threads may hold for a
+// while.
+constexpr std::chrono::milliseconds between_checks{40};
 
 // Pieces begin with a multiple of this if they are long: kernels read as many rows side by side.
 constexpr std::int64_t rows_together = 4;
 
-// Between two jobs of a search lies a little Python.
-constexpr std::chrono::microseconds patience{3000};
+// A thread stays awake for this long after a job: between two jobs of a search runs a little Python.
+constexpr std::chrono::microseconds awake_after_job{3000};
 
 void pause() {
 #if defined(__x86_64__)
@@ -35,8 +36,8 @@ void pause() {
 #endif
 }
 
-// Whoever is waited for may be waiting for this very processor.
-void rest(int spins) {
+// Waits a moment; now and then lets another thread run, which may be the one that is waited for.
+void wait_a_moment(int spins) {
     if (spins % 64 == 63) {
         std::this_thread::yield();
     } else {
@@ -50,7 +51,7 @@ Team::Team(int threads, Ask* interrupted)
     : threads_(std::max(threads, 1)),
       stop_(std::make_shared<std::atomic<bool>>(false)),
       interrupted_(interrupted),
-      next_look_(std::chrono::steady_clock::now() + between_looks) {}
+      next_check_(std::chrono::steady_clock::now() + between_checks) {}
 
 Team::Team(int threads, const Team& other)
     : threads_(std::max(threads, 1)), stop_(other.stop_), interrupted_(nullptr) {}
@@ -68,9 +69,9 @@ bool Team::cancelled() noexcept {
     if (stop_->load(std::memory_order_relaxed)) return true;
     if (interrupted_ == nullptr || std::this_thread::get_id() != maker_) return false;
     const auto now = std::chrono::steady_clock::now();
-    if (now < next_look_) return false;
+    if (now < next_check_) return false;
     if (interrupted_()) cancel();
-    next_look_ = std::chrono::steady_clock::now() + between_looks;
+    next_check_ = std::chrono::steady_clock::now() + between_checks;
     return stop_->load(std::memory_order_relaxed);
 }
 
@@ -80,7 +81,7 @@ void Team::start() {
             const auto thread = static_cast<std::int64_t>(workers_.size()) + 1;
             workers_.emplace_back([this, thread] { serve(thread); });
         } catch (const std::system_error&) {
-            threads_ = static_cast<std::int64_t>(workers_.size()) + 1;  // The system has no more to give.
+            threads_ = static_cast<std::int64_t>(workers_.size()) + 1;  // The system allows no more.
         }
     }
 }
@@ -89,9 +90,9 @@ std::int64_t Team::worthwhile_pieces(std::int64_t count, std::int64_t cost, std:
     const std::int64_t numbers = count * std::max<std::int64_t>(cost, 1);
     if (threads_ > 1 && workers_.empty() && numbers >= numbers_for_a_start) start();
     if (numbers < numbers_for_a_job) return 1;
-    const std::int64_t looks = std::min(numbers / numbers_for_a_look, count / grain);
-    if (workers_.empty()) return std::max<std::int64_t>(looks, 1);
-    const std::int64_t wanted = std::max(std::clamp(count / grain, threads_, pieces_each * threads_), looks);
+    const std::int64_t checks = std::min(numbers / numbers_for_a_check, count / grain);
+    if (workers_.empty()) return std::max<std::int64_t>(checks, 1);
+    const std::int64_t wanted = std::max(std::clamp(count / grain, threads_, pieces_each * threads_), checks);
     return std::min({wanted, count, numbers / numbers_for_a_piece});
 }
 
@@ -113,9 +114,9 @@ void Team::run_pieces(const Job& job) {
             open_.notify_all();
             take_pieces(0);
             open_.store(closed);
-            // A worker that comes from now on sees that the job is closed; one that came before is waited for.
+            // A worker that wakes up from now on sees that the job is closed; wait for those inside.
             for (int spins = 0; inside_.load() != 0; ++spins) {
-                rest(spins);
+                wait_a_moment(spins);
                 if (spins % 64 == 63) cancelled();
             }
         }
@@ -147,11 +148,11 @@ void Team::serve(std::int64_t thread) noexcept {
             inside_.fetch_sub(1);
             done = job;
             since = std::chrono::steady_clock::now();
-        } else if (spins % 64 == 0 && std::chrono::steady_clock::now() - since > patience) {
+        } else if (spins % 64 == 0 && std::chrono::steady_clock::now() - since > awake_after_job) {
             open_.wait(job);
             since = std::chrono::steady_clock::now();
         } else {
-            rest(spins);
+            wait_a_moment(spins);
         }
     }
 }

@@ -9,7 +9,7 @@ BlockSums block_sums;
 
 namespace {
 
-// What the arms of a tile have so far. In local arrays, so that the compiler knows that no two of them
+// What has been summed of some arms so far. In local arrays, so that the compiler knows that no two of them
 // are the same memory.
 struct Account {
     double high[totals_arms] = {};
@@ -27,8 +27,8 @@ struct Account {
         }
     }
 
-    // Keeps the largest distance from the centre. A distance that is no number may be forgotten again;
-    // the sum is none then, which tells.
+    // Keeps the largest distance from the centre. A NaN may be replaced by a later distance; the sum is
+    // then NaN, which the caller checks.
     void compare(const double* __restrict sums, std::int64_t count, double centre, double weight) {
         for (std::int64_t at = 0; at < count; ++at) {
             const double distance = std::fabs(sums[at] - centre) / weight;
@@ -48,7 +48,7 @@ void totals(const Matrix& matrix, Metric metric, const double* query, Arms arms,
     const bool with_squares = out.squares != nullptr;
     double* const sums = space;
     double* const squares = space + totals_space / 2;
-    // Many along the memory, which is read piece by piece, and few across it.
+    // Many blocks of a row at a time, which lie in one piece of memory; few of coordinate-major data.
     const std::int64_t most = coordinate_major(matrix) ? 32 : 128;
     Account account;
     for (std::int64_t at = 0; at < arms.count; ++at) {

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sureshot
-from sureshot.search.run import BANDITS, FIXED_BUDGET, METHODS
+from sureshot.search.methods import METHODS
 
 if TYPE_CHECKING:
     from sureshot import TopK
     from sureshot._types import Floats, Ints
+    from sureshot.search.methods import Method
 
 Lists = Callable[[np.random.Generator], "Floats"]
 
@@ -27,20 +28,25 @@ class Way:
 
     def __str__(self) -> str:
         drawn = {True: "-with", False: "-without"}[self.replacement]
-        return self.method + (drawn if self.method in BANDITS else "")
+        return self.method + (drawn if self.record.replacement else "")
+
+    @property
+    def record(self) -> Method:
+        """What the table says of the method."""
+        return METHODS[self.method]
 
     @property
     def options(self) -> dict[str, Any]:
-        budget = {"budget": 0.5} if self.method in FIXED_BUDGET else {}
+        budget = {"budget": 0.5} if self.record.budget == "required" else {}
         return {"method": self.method, "replacement": self.replacement} | budget
 
 
 WAYS = [
     Way(method, replacement)
     for method in METHODS
-    for replacement in ((True, False) if method in BANDITS else (False,))
+    for replacement in ((True, False) if METHODS[method].replacement else (False,))
 ]
-PROMISING = [way for way in WAYS if way.method not in FIXED_BUDGET]
+PROMISING = [way for way in WAYS if way.record.budget != "required"]
 
 
 class Table:

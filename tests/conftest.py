@@ -12,8 +12,8 @@ import pytest
 from hypothesis import settings
 
 from sureshot._elements import ELEMENTS, PRECISION
-from sureshot._validate import METRICS
-from sureshot.search.run import BANDITS, METHODS
+from sureshot._validate.request import METRICS
+from sureshot.search.methods import METHODS
 from tests.racing import races as races  # noqa: PLC0414 - a fixture for all
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).smallest_subnormal)
 
 
-@pytest.fixture(scope="session", params=[name for name in METHODS if name not in BANDITS])
+@pytest.fixture(scope="session", params=[name for name in METHODS if not METHODS[name].replacement])
 def method(request: pytest.FixtureRequest) -> str:
     """A method for any k that promises the exact answer for epsilon = 0.
 

@@ -7,9 +7,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
+from sureshot.search.race import policy
+from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
+
+
+def empty_ledger(
+    n_arms: int, blocks: int, *, limit: float = 1.0, centres: float = 0.0
+) -> _native.Ledger:
+    """Return a ledger of arms of which nothing has been read, with so many blocks."""
+    return _native.Ledger(
+        np.ones(n_arms),
+        np.full(n_arms, limit),
+        None,
+        centres=centres,
+        magnitude=centres,
+        weights=float(blocks),
+        rounding=1e-11,
+        floor=0.0,
+        estimated=False,
+        two_sided=True,
+        both_signs=False,
+        constants=BET_CONSTANTS,
+        rules=prediction_rules(policy.DEFAULT),
+    )
 
 
 def ledger_of(
@@ -29,19 +52,7 @@ def ledger_of(
     centres = np.full(blocks, centre)
     order = _native.Order(np.ones(blocks), 0)
     order.draw(steps)
-    ledger = _native.Ledger(
-        np.ones(n_arms),
-        np.full(n_arms, limit),
-        None,
-        centres=float(centres.sum()),
-        magnitude=float(centres.sum()),
-        weights=float(blocks),
-        rounding=1e-11,
-        floor=0.0,
-        estimated=False,
-        two_sided=True,
-        both_signs=False,
-    )
+    ledger = empty_ledger(n_arms, blocks, limit=limit, centres=float(centres.sum()))
     ledger.record(order, centres, 0, steps, guess, stakes=stakes)
     ledger.add(_native.Team(2), rewards, np.arange(n_arms), 0, steps)
     return ledger

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sureshot._native import DROPPED
 from sureshot.search.leaders import leaders
 from sureshot.search.race import betting
-from sureshot.search.race.race import DROPPED, Race
+from sureshot.search.race.race import Race
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,11 @@ def races() -> Iterator[list[Course]]:
     """Race rows of any length, and list the races of this module and the searches of `leaders`."""
     courses: list[Course] = []
 
+    class RememberedLeaders(leaders.LeaderSearch):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            courses.append(Course())
+
     class Remembered(Race):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
@@ -45,15 +51,10 @@ def races() -> Iterator[list[Course]]:
             self.course.dropped = len(self.ledger.arms_with(DROPPED))
             return answer
 
-    def led(*arguments: Any) -> Answer:
-        courses.append(Course())
-        return search(*arguments)
-
-    search = leaders.search
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(betting, "SHORTEST_ROW", 1)
         patch.setattr(betting, "Race", Remembered)
-        patch.setattr(leaders, "search", led)
+        patch.setattr(leaders, "LeaderSearch", RememberedLeaders)
         yield courses
 
 

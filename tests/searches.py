@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sureshot
+from sureshot.search.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,24 +28,7 @@ if TYPE_CHECKING:
 RECORD = Path(__file__).with_name("searches.jsonl")
 
 METRICS = ("ip", "abs-ip", "sqeuclidean", "l1", "cosine")
-BANDITS = (
-    "bounded-me",
-    "median-elimination",
-    "successive-elimination",
-    "lucb",
-    "lil-ucb",
-    "exponential-gap",
-    "successive-halving",
-    "successive-rejects",
-)
-FIXED_BUDGET = ("successive-halving", "successive-rejects")
-TOP_ONE = (
-    "median-elimination",
-    "successive-elimination",
-    "lil-ucb",
-    "exponential-gap",
-    "successive-halving",
-)
+BANDITS = [method for method in METHODS.values() if method.needs_limits]
 
 
 @dataclass(frozen=True)
@@ -163,26 +147,26 @@ def of_arrays() -> Iterator[Search]:
     for method in BANDITS:
         for replacement in (None, False):
             for k in (1, 3):
-                if k > 1 and method in TOP_ONE:
+                if k > 1 and not method.any_k:
                     continue
                 yield search(
-                    f"{method}, k = {k}, replacement {replacement}",
+                    f"{method.name}, k = {k}, replacement {replacement}",
                     small,
                     small_query,
                     k,
-                    method=method,
+                    method=method.name,
                     bounds=(-4, 4),
                     epsilon=4000.0,
                     replacement=replacement,
-                    budget=0.5 if method in FIXED_BUDGET else None,
+                    budget=0.5 if method.budget == "required" else None,
                 )
-    for method in ("lucb", "successive-elimination"):
+    for name in ("lucb", "successive-elimination"):
         yield search(
-            f"{method}, budget",
+            f"{name}, budget",
             small,
             small_query,
             1,
-            method=method,
+            method=name,
             bounds=(-4, 4),
             epsilon=1.0,
             budget=0.3,
@@ -226,12 +210,12 @@ def of_functions() -> Iterator[Search]:
     yield search("many arms, budget", many, 3, budget=0.05, epsilon=0)
     yield search("all evaluated", few, 3, method="exact")
     for method in BANDITS:
-        budget = 0.4 if method in FIXED_BUDGET else None
-        yield search(method, few, method=method, epsilon=0.3, budget=budget)
+        budget = 0.4 if method.budget == "required" else None
+        yield search(method.name, few, method=method.name, epsilon=0.3, budget=budget)
         yield search(
-            f"{method}, no replacement",
+            f"{method.name}, no replacement",
             few,
-            method=method,
+            method=method.name,
             epsilon=0.2,
             budget=budget,
             replacement=False,

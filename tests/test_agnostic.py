@@ -15,8 +15,8 @@ from hypothesis.extra import numpy as hnp
 
 import sureshot
 from sureshot.search import exact
-from sureshot.search.run import FIXED_BUDGET, METHODS, TOP_ONE
-from sureshot.sources import function
+from sureshot.search.methods import METHODS
+from sureshot.sources import base
 from tests.conftest import (
     CERTAIN,
     ELEMENT_TYPES,
@@ -175,7 +175,7 @@ def test_rewards_per_call_change_nothing(method: str, question: Question, reward
         )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(function, "REWARDS_PER_CALL", rewards)
+        patch.setattr(base, "SUMS_AT_ONCE", rewards)
         small = ask()
     assert same_course(small, ask())
 
@@ -210,7 +210,7 @@ def test_a_method_that_samples_reads_a_part(method: str, races: list[Course]) ->
 
 
 @pytest.mark.parametrize(
-    "method", [name for name in METHODS if name not in ("exact", *TOP_ONE, *FIXED_BUDGET)]
+    "method", [m.name for m in METHODS.values() if m.samples and m.any_k and m.budget != "required"]
 )
 @pytest.mark.parametrize("layout", ["C", "F"])
 def test_threads_change_no_complaint(method: str, layout: str) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot._validate import METRICS
-from sureshot.search.run import METHODS
+from sureshot._validate.request import METRICS
+from sureshot.search.methods import METHODS
 from tests.conftest import ELEMENT_TYPES
 
 if TYPE_CHECKING:

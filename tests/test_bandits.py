@@ -10,7 +10,7 @@ import pytest
 
 import sureshot
 from sureshot.search.bandits import pulls
-from sureshot.search.run import BANDITS, FIXED_BUDGET, METHODS, TOP_ONE, WITH_BUDGET
+from sureshot.search.methods import METHODS
 from tests.bandits import PROMISING, WAYS, Table, Way, bernoulli, best_arms, loss
 from tests.conftest import CERTAIN, oracle
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 REWARDS = bernoulli(13, 2003)(np.random.default_rng(3))
 REWARDS[5] = np.random.default_rng(4).random(2003) < 0.99
-ANY_K = [way for way in WAYS if way.method not in TOP_ONE]
-OWN_ENDS = [way for way in WAYS if way.method in WITH_BUDGET and way.method not in FIXED_BUDGET]
-LITERATURE = [way for way in WAYS if way.method in BANDITS]
+ANY_K = [way for way in WAYS if way.record.any_k]
+OWN_ENDS = [way for way in WAYS if way.record.budget == "optional"]
+LITERATURE = [way for way in WAYS if way.record.replacement]
 WITHOUT = [way for way in WAYS if not way.replacement]
 
 
@@ -43,14 +43,14 @@ def test_an_easy_best_arm_is_found_and_told(way: Way) -> None:
     assert [info.round for info in told] == list(range(1, len(told) + 1))
     assert np.all(np.diff([0, *(info.numbers_read for info in told)]) >= 0)
     certificate = found.certificate
-    if way.method in FIXED_BUDGET:
+    if way.record.budget == "required":
         assert certificate.delta == 1
         assert certificate.epsilon == pytest.approx(1)
         assert "This is a guess; nothing is promised" in str(certificate)
         assert not certificate.unconditional
     elif not certificate.exact:
         assert (certificate.delta, certificate.epsilon) == (0.1, 0.2)
-    if way.method in BANDITS and not certificate.exact:
+    if way.record.replacement and not certificate.exact:
         assert f"drawn {'with' if way.replacement else 'without'} replacement" in str(certificate)
 
 
@@ -81,7 +81,7 @@ def test_no_reward_is_pulled_twice_without_replacement(way: Way, epsilon: float)
     table = Table(tied)
     found = best_arms(tied, way, pull=table, epsilon=epsilon, delta=CERTAIN)
     assert table.pulled.max() == 1
-    if way.method not in FIXED_BUDGET:
+    if way.record.budget != "required":
         assert loss(tied.mean(axis=1), found.indices) <= epsilon
 
 
@@ -99,9 +99,9 @@ def test_several_arms(way: Way, k: int) -> None:
     assert np.abs(found.scores - lists.mean(axis=1)[found.indices]).max() < 0.4
 
 
-@pytest.mark.parametrize("method", TOP_ONE)
+@pytest.mark.parametrize("method", [name for name in METHODS if not METHODS[name].any_k])
 def test_several_arms_are_refused_where_the_paper_has_one(method: str) -> None:
-    others = [name for name in METHODS if name not in TOP_ONE]
+    others = [name for name in METHODS if METHODS[name].any_k]
     for search in (best_arms, lambda *_, **more: top_k(5, method, "C", k=2, **more)):
         with pytest.raises(ValueError, match=rf"{method}.* best arm only, got k=2") as error:
             search(REWARDS, Way(method, True), 2)
@@ -139,7 +139,7 @@ def test_the_clock_ends_a_search_soon_after_its_first_pulls(way: Way) -> None:
     assert loss(REWARDS.mean(axis=1), found.indices) <= found.certificate.epsilon <= 1.01
 
 
-@pytest.mark.parametrize("method", FIXED_BUDGET)
+@pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].budget == "required"])
 @pytest.mark.parametrize("replacement", [True, False])
 @pytest.mark.parametrize("budget", [0.01, 0.3, 1.0])
 def test_a_fixed_budget_is_spent(method: str, replacement: bool, budget: float) -> None:
@@ -149,7 +149,7 @@ def test_a_fixed_budget_is_spent(method: str, replacement: bool, budget: float) 
         assert found.work.share > 0.7 * budget
 
 
-@pytest.mark.parametrize("method", FIXED_BUDGET)
+@pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].budget == "required"])
 def test_a_fixed_budget_must_be_given_and_suffice(method: str) -> None:
     way = Way(method, True)
     with pytest.raises(ValueError, match=r"fixed budget: expected budget=.*got None"):
@@ -160,13 +160,13 @@ def test_a_fixed_budget_must_be_given_and_suffice(method: str) -> None:
         best_arms(REWARDS, way, budget=0.0005)
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in WITH_BUDGET])
+@pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].budget == "none"])
 def test_a_budget_is_refused_where_nothing_could_be_said_of_it(method: str) -> None:
     with pytest.raises(ValueError, match="a budget works with 'betting', "):
         best_arms(REWARDS, Way(method, False), budget=0.5)
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in BANDITS])
+@pytest.mark.parametrize("method", [name for name in METHODS if not METHODS[name].replacement])
 def test_replacement_is_refused_where_there_is_none(method: str) -> None:
     with pytest.raises(ValueError, match=r"never reads a number twice: replacement=True"):
         best_arms(REWARDS, Way(method, True))
@@ -176,7 +176,7 @@ def test_replacement_is_refused_where_there_is_none(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_default_is_as_published(method: str) -> None:
-    as_published = Way(method, method in BANDITS)
+    as_published = Way(method, METHODS[method].replacement)
     default = best_arms(REWARDS, as_published, replacement=None)
     assert course(default) == course(best_arms(REWARDS, as_published))
 
@@ -213,7 +213,7 @@ def test_equal_arms_end_the_search(way: Way, monkeypatch: pytest.MonkeyPatch) ->
     equal = np.repeat(REWARDS[5:6, :97], 6, axis=0)
     found = best_arms(equal, way, epsilon=0.0, delta=0.01)
     assert np.abs(found.scores[0] - equal[0].mean()) < 0.1
-    if way.method not in FIXED_BUDGET:
+    if way.record.budget != "required":
         assert found.indices.tolist() == [0]
         assert found.certificate.exact
         assert found.work.share <= (6 if way.replacement else 1)
@@ -244,9 +244,9 @@ def top_k(size: int, method: str, order: Literal["C", "F"], k: int = 1, **more: 
 @pytest.mark.parametrize("metric", ["ip", "abs-ip", "cosine", "sqeuclidean", "l1"])
 @pytest.mark.parametrize(("n_arms", "size"), SIZES)
 def test_arrays(way: Way, metric: str, n_arms: int, size: int) -> None:
-    k = 1 if way.method in TOP_ONE or n_arms == 1 else 3
+    k = 1 if not way.record.any_k or n_arms == 1 else 3
     epsilon = 0.5 * size if metric != "cosine" else 1.0
-    budget = {"budget": 1.0} if way.method in FIXED_BUDGET else {}
+    budget = {"budget": 1.0} if way.record.budget == "required" else {}
     results = []
     for order in ("C", "F"):
         data, query = array(n_arms, size, order)
@@ -268,7 +268,7 @@ def test_arrays(way: Way, metric: str, n_arms: int, size: int) -> None:
     truth, allowance = oracle(data, query, metric)
     assert (np.abs(found.scores - truth[found.indices]) <= allowance[found.indices]).all()
     assert found.certificate.scores == "exact"
-    if way.method not in FIXED_BUDGET:
+    if way.record.budget != "required":
         better = truth if metric not in ("sqeuclidean", "l1") else -truth
         assert loss(better, found.indices) <= found.certificate.epsilon <= epsilon
     if not way.replacement:
@@ -289,9 +289,9 @@ def test_threads_and_batches_change_nothing(way: Way) -> None:
         assert told == course(alone)
 
 
-@pytest.mark.parametrize("method", BANDITS)
+@pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].replacement])
 def test_arrays_are_refused_without_limits(method: str) -> None:
-    budget: dict[str, Any] = {"budget": 0.5} if method in FIXED_BUDGET else {}
+    budget: dict[str, Any] = {"budget": 0.5} if METHODS[method].budget == "required" else {}
     for bounds in (None, "unit"):
         with pytest.raises(ValueError, match=rf"{method}.* needs bounds=\(low, high\)"):
             top_k(5, method, "C", bounds=bounds, **budget)

@@ -9,7 +9,7 @@ import pytest
 
 import sureshot
 from sureshot import Bounds, BoundsError
-from sureshot.search.run import BANDITS, FIXED_BUDGET, METHODS, TOP_ONE
+from sureshot.search.methods import METHODS
 from tests.conftest import assert_top_k, span
 
 if TYPE_CHECKING:
@@ -84,9 +84,9 @@ def test_upper_bounds_are_never_taken_for_norms(data: Array, query: Floats, tmp_
 
 @pytest.mark.parametrize("method", list(METHODS))
 def test_without_norms_one_pass_answers_the_query(data: Array, query: Floats, method: str) -> None:
-    k = 1 if method in TOP_ONE else 4
-    options: dict[str, Any] = {"budget": 0.1} if method in FIXED_BUDGET else {}
-    if method in ("bounded-me", *BANDITS):
+    k = 1 if not METHODS[method].any_k else 4
+    options: dict[str, Any] = {"budget": 0.1} if METHODS[method].budget == "required" else {}
+    if METHODS[method].needs_limits:
         options["bounds"] = span(data)
     found = sureshot.top_k(data, query, k, metric="cosine", method=method, rng=0, **options)
     assert_top_k(found, data, query, k, "cosine")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.problems import in_range
+from sureshot.prepare.query_range import in_range
 from tests.conftest import assert_top_k
 
 if TYPE_CHECKING:

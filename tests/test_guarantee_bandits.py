@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.search.run import BANDITS, TOP_ONE
 from sureshot.theory import elimination, radii
 from tests.bandits import PROMISING, Lists, Way, antithetic, bernoulli, best_arms, loss
 from tests.guarantee import assert_at_most
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TRIALS = 100
-LITERATURE = [way for way in PROMISING if way.method in BANDITS]
+LITERATURE = [way for way in PROMISING if way.record.replacement]
 # What decides by confidence bounds that hold at all times, and so may be asked for the exact answer.
 ADAPTIVE = [way for way in PROMISING if way.method in ("successive-elimination", "lucb", "lil-ucb")]
 
@@ -48,7 +47,7 @@ def test_the_best_arm(way: Way, lists: Lists, delta: float) -> None:
     assert_at_most(count, trials, delta)
 
 
-@pytest.mark.parametrize("way", [way for way in PROMISING if way.method not in TOP_ONE], ids=str)
+@pytest.mark.parametrize("way", [way for way in PROMISING if way.record.any_k], ids=str)
 def test_several_arms(way: Way) -> None:
     lists = bernoulli(14, 1500)
     assert_at_most(failures(lists, way, 4, epsilon=0.1, delta=0.2), TRIALS, 0.2)

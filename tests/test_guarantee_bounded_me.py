@@ -15,6 +15,7 @@ import pytest
 
 import sureshot
 from sureshot.search import bounded_me
+from sureshot.search.condition import fact
 from sureshot.search.problem import Problem, Tally
 from sureshot.sources.base import Totals
 from sureshot.sources.function import FunctionSource
@@ -24,9 +25,6 @@ from sureshot.theory.intervals import Intervals
 from tests.guarantee import assert_at_most
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
 
 Lists = Callable[[np.random.Generator], "Floats"]
@@ -158,23 +156,14 @@ class OnesFirst(FunctionSource):
     def ones_first(self, arms: Ints, coordinates: Ints) -> Array:
         return (coordinates < self.ones[arms, None]).astype(float)
 
-    def totals(
-        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
-    ) -> Totals:
+    def totals(self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats) -> Totals:
         start, stop = blocks[0], blocks[-1] + 1
         assert stop - start == len(blocks)
         sums = np.clip(self.ones[arms], start, stop).astype(float) - start
-        return Totals(sums, np.zeros(len(arms)), np.ones(len(arms)), None)
+        return Totals(sums, np.zeros(len(arms)), np.ones(len(arms)))
 
-    def exact_scores(
-        self,
-        arms: Ints,
-        sources: Sequence[FunctionSource] = (),
-        team: Team | None = None,
-        norms: Floats | None = None,
-    ) -> Floats:
-        exact = self.ones[arms].astype(float)
-        return exact[None] if sources else exact
+    def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
+        return self.ones[arms].astype(float)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.1, 0.2, 0.4, 0.6])
@@ -199,8 +188,7 @@ def test_the_adversarial_experiment_of_the_paper(epsilon: float, delta: float) -
             intervals=Intervals(
                 np.full(n_rewards, 0.5), np.full(n_rewards, 0.5), np.ones(n_arms), n_rewards / 2
             ),
-            assumption="none",
-            cheap_pulls=False,
+            condition=fact("none"),
         )
         tally = Tally()
         found = bounded_me.search(problem, InOrder(np.random.PCG64(0)), tally)

@@ -27,15 +27,9 @@ def test_every_pattern_of_bits_is_its_number(dtype: str, order: str) -> None:
     data = np.zeros((1 << 16, 3), np.uint16, order=order)  # type: ignore[call-overload]
     data[:, 1] = every.view(np.uint16)
     found = np.empty(1 << 16)
-    _native.row_scores(
-        data,
-        ELEMENTS[dtype],
-        Metric.INNER_PRODUCT,
-        np.ones((1, 3)),
-        np.arange(1 << 16),
-        Team(1),
-        found[None],
-    )
+    query = np.ones(3)
+    dense = _native.Dense(data, ELEMENTS[dtype], Metric.INNER_PRODUCT, query, block=1, shift=0)
+    _native.row_scores(dense, query[None], np.arange(1 << 16), Team(1), found[None])
     np.testing.assert_array_equal(found, expected)
 
 
@@ -46,14 +40,8 @@ def test_the_data_is_not_copied(dtype: str) -> None:
     assert np.shares_memory(values, data)
     assert element == ELEMENTS[dtype]
     with pytest.raises(TypeError, match="not of the given element type"):
-        _native.row_scores(
-            data.astype(np.float32),
-            element,
-            Metric.INNER_PRODUCT,
-            np.ones((1, 3)),
-            np.arange(4),
-            Team(1),
-            np.empty((1, 4)),
+        _native.Dense(
+            data.astype(np.float32), element, Metric.INNER_PRODUCT, np.ones(3), block=1, shift=0
         )
 
 

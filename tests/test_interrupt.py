@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sureshot._elements import for_kernels
-from sureshot._native import Metric, Team, row_scores
+from sureshot._native import Dense, Metric, Team, row_scores
 
 # Runs in a process of its own, where a thread sends a real signal while native code runs. The calls are
 # repeated until it comes.
@@ -105,7 +105,7 @@ LONG_CALL = """
 import os, signal, sys, threading, time
 import numpy as np
 from sureshot._elements import for_kernels
-from sureshot._native import Metric, Team, row_scores, scan_rows
+from sureshot._native import Dense, Metric, Team, row_scores, scan_rows
 
 kind, threads = sys.argv[1], int(sys.argv[2])
 n_arms, width, repeats = 64, 1 << 17, 100_000
@@ -120,7 +120,8 @@ try:
     if kind.startswith("scan"):
         scan_rows(*for_kernels(rows), query[0], query[0], arms, team, *np.empty((2, len(arms))))
     else:
-        row_scores(*for_kernels(rows), Metric.INNER_PRODUCT, query, arms, team, np.empty((1, len(arms))))
+        dense = Dense(*for_kernels(rows), Metric.INNER_PRODUCT, query[0], block=1, shift=0)
+        row_scores(dense, query, arms, team, np.empty((1, len(arms))))
 except KeyboardInterrupt:
     print(time.perf_counter() - started)
 """
@@ -142,13 +143,15 @@ def test_a_single_native_call_is_interrupted(kind: str, threads: int) -> None:
 def test_a_cancelled_team_and_its_partners_do_nothing_more() -> None:
     data = np.ones((4, 8), np.float32)
     arms, query, scores = np.arange(4), np.ones((1, 8)), np.empty((1, 4))
+    metric = Metric.INNER_PRODUCT
+    dense = Dense(*for_kernels(data), metric, query[0], block=1, shift=0)
     team, other = Team(2), Team(2)
     partner = Team(1, team)
     for one in (team, partner, other):
-        row_scores(*for_kernels(data), Metric.INNER_PRODUCT, query, arms, one, scores)
+        row_scores(dense, query, arms, one, scores)
     team.cancel()
     for one in (team, partner):
         with pytest.raises(KeyboardInterrupt):
-            row_scores(*for_kernels(data), Metric.INNER_PRODUCT, query, arms, one, scores)
-    row_scores(*for_kernels(data), Metric.INNER_PRODUCT, query, arms, other, scores)
+            row_scores(dense, query, arms, one, scores)
+    row_scores(dense, query, arms, other, scores)
     assert scores.tolist() == [[8.0] * 4]

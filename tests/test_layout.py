@@ -1,9 +1,10 @@
-"""The import rules of the design: a query flows downwards, and heavy packages come when asked."""
+"""The rules of the design: who imports whom, what is loaded when, and where constants are."""
 
 from __future__ import annotations
 
 import ast
 import enum
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,15 +19,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PACKAGE = Path(sureshot.__file__).parent
+ROOT = Path(__file__).parents[1]
 # Everything below speaks to the library as a user does.
 CALLERS = ("cli", "estimators", "solvers")
 # Experiments do so too, but may look up what the theory says; the command line runs them.
 EXPERIMENTS = "experiments"
-# The rivals: they read data through the sources, and only experiments know them.
+# The rivals: only experiments know them, and one of their modules knows the inside of the library.
 BASELINES = "baselines"
+DOOR_OF_BASELINES = "sureshot.baselines._core"
 LOOPS_AND_DATA = ("sureshot.sources", "sureshot.search", "sureshot.api", "sureshot._validate")
 PUBLIC = {f"sureshot.{name}" for name in (*sureshot.__all__, "__version__", "_native")}
 MAY_LOOK_UP = ("sureshot.theory", "sureshot.baselines", "sureshot._types")
+# Where things are measured, outside of what is installed. The rooms share these folders, and nothing else.
+MEASUREMENTS = "measurements"
+SHARED_BY_ROOMS = tuple(f"measurements.{name}" for name in ("harness", "workloads", "rivals"))
+OUTSIDE = ("measurements", "tests", "examples")
 HEAVY = ("scipy", "sklearn", "matplotlib", "click", "rich", "torch", "dask", "zarr", "h5py")
 LIBRARIES = ("faiss", "hnswlib", "usearch")
 
@@ -50,10 +57,17 @@ def within(name: str, packages: tuple[str, ...]) -> bool:
 def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[str]:
     """Return what a module imports against the rules."""
     names = list(imported(source, module, is_package=is_package))
+    if within(module, (MEASUREMENTS,)):
+        return broken_in_measurements(names, module)
+    if outside := [name for name in names if within(name, OUTSIDE)]:
+        return outside
     layer = module.split(".")[1] if "." in module else ""
     upper = tuple(f"sureshot.{caller}" for caller in (*CALLERS, EXPERIMENTS))
     if layer == BASELINES:
-        return [name for name in names if within(name, ("sureshot.api", *upper))]
+        if module == DOOR_OF_BASELINES:
+            return [name for name in names if within(name, ("sureshot.api", *upper))]
+        ours = [name for name in names if within(name, ("sureshot",))]
+        return [n for n in ours if not within(n, ("sureshot.baselines", "sureshot._types"))]
     upper = (*upper, f"sureshot.{BASELINES}")
     if layer == "__main__":
         ours = [name for name in names if within(name, ("sureshot",))]
@@ -77,9 +91,21 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
     return [name for name in names if within(name, upper)]
 
 
+def broken_in_measurements(names: list[str], module: str) -> list[str]:
+    """Return what a module of the measurements imports against the rules."""
+    own = ".".join(module.split(".")[:2])
+    allowed = (own, *SHARED_BY_ROOMS)
+    if own in SHARED_BY_ROOMS:  # what all share lies in this order, the later above the earlier
+        allowed = SHARED_BY_ROOMS[: SHARED_BY_ROOMS.index(own) + 1]
+    return [name for name in names if within(name, OUTSIDE) and not within(name, allowed)]
+
+
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
+} | {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((ROOT / MEASUREMENTS).rglob("*.py"))
 }
 
 
@@ -112,10 +138,22 @@ def test_import_rules(module: str) -> None:
         ("sureshot.cli.x", "import sureshot.baselines", "sureshot.baselines"),
         ("sureshot.baselines.x", "from sureshot.api import top_k", "sureshot.api.top_k"),
         ("sureshot.baselines.x", "import sureshot.experiments.rows", "sureshot.experiments.rows"),
-        ("sureshot.baselines.x", "from sureshot.sources.dense import DenseSource", None),
+        ("sureshot.baselines.x", "import sureshot.sources.dense", "sureshot.sources.dense"),
+        ("sureshot.baselines.x", "from sureshot._validate import a", "sureshot._validate.a"),
+        ("sureshot.baselines.x", "from sureshot.baselines._core import largest", None),
+        ("sureshot.baselines._core", "from sureshot.sources.dense import DenseSource", None),
+        ("sureshot.baselines._core", "from sureshot.api import top_k", "sureshot.api.top_k"),
         ("sureshot.experiments.x", "from sureshot.baselines import LSHMIPS", None),
         ("sureshot.__main__", "from sureshot.cli import main", None),
         ("sureshot.__main__", "import sureshot.search.run", "sureshot.search.run"),
+        ("sureshot.search.x", "from measurements import workloads", "measurements.workloads"),
+        ("sureshot.experiments.x", "import measurements.speed.run", "measurements.speed.run"),
+        ("measurements.share.x", "from measurements.speed import run", "measurements.speed.run"),
+        ("measurements.harness.x", "import measurements.share.run", "measurements.share.run"),
+        ("measurements.share.x", "from tests import pictures", "tests.pictures"),
+        ("measurements.share.x", "from measurements import workloads", None),
+        ("measurements.share.x", "from measurements.share.table import lines", None),
+        ("measurements.share.x", "from sureshot.experiments import rows", None),
         ("sureshot.theory.x", "from sureshot.theory import y", None),
         ("sureshot.theory.x", "from . import y", None),
         ("sureshot.cli.x", "import sureshot\nfrom sureshot import _native, top_k", None),
@@ -161,6 +199,88 @@ def test_the_stub_names_what_the_native_module_has() -> None:
         members = {name for name in stub_names(node) if not name.startswith("__")}
         inherited = public_names(enum.Enum) | {"name", "value"}
         assert members == public_names(getattr(_native, node.name)) - inherited
+
+
+NATIVE = Path(__file__).parents[1] / "native"
+# The files that decide when an arm is judged and predict how far it must be read. Constants of the
+# machine, like the sizes of tables, are elsewhere.
+DECIDING = ("drawn_steps", "forecasting", "judging", "kept_bets", "ledger", "survey")
+# Arithmetic, and numbers beyond which a formula is replaced by its limit.
+NUMBERS = {
+    "0",
+    "1",
+    "2",
+    "0.0",
+    "0.0f",
+    "1.0",
+    "2.0",
+    "4.0",
+    "30.0",
+    "1e30",
+    "3.14159265358979323846",
+}
+
+
+def code_of(source: str) -> str:
+    """Return C++ without its comments, its strings and the names of files."""
+    return re.sub(r'//[^\n]*|"[^"\n]*"|#include[^\n]*', "", source)
+
+
+def numbers_in(source: str) -> set[str]:
+    """Return the decimal numbers in C++: hexadecimal ones are about the digits of a float."""
+    without = re.sub(r"\b0x[\da-fA-F.]+(p[-+]?\d+)?", "", code_of(source))
+    return set(re.findall(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?f?(?![\w.])", without))
+
+
+def given_constants() -> set[str]:
+    """Return the names of the constants that Python passes to the native code."""
+    stub = ast.parse((PACKAGE / "_native.pyi").read_text(encoding="utf-8"))
+    return {
+        argument.arg
+        for node in stub.body
+        if isinstance(node, ast.ClassDef) and node.name in ("BetConstants", "PredictionRules")
+        for function in node.body
+        if isinstance(function, ast.FunctionDef)
+        for argument in function.args.kwonlyargs
+    }
+
+
+def defined_in(source: str) -> set[str]:
+    """Return which of these constants get a value in C++."""
+    code = code_of(source)
+    return {name for name in given_constants() if re.search(rf"\b{name}\s*[={{(]\s*[\d.]", code)}
+
+
+@pytest.mark.parametrize("file", DECIDING)
+def test_what_decides_in_native_code_has_no_numbers_of_its_own(file: str) -> None:
+    for suffix in (".cpp", ".hpp"):
+        source = (NATIVE / f"{file}{suffix}").read_text(encoding="utf-8")
+        assert numbers_in(source) - NUMBERS == set(), "policy.py and theory/wealth.py have them"
+
+
+def test_no_native_file_defines_a_constant_of_policy() -> None:
+    for path in sorted(NATIVE.iterdir()):
+        assert defined_in(path.read_text(encoding="utf-8")) == set(), path.name
+    assert {"eagerness", "largest_loss"} <= given_constants()
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "name"),
+    [
+        ("constexpr double eagerness = 0.85;  // 7", "0.85", "eagerness"),
+        ("constexpr std::int64_t steps = 48;", "48", None),
+        ("std::max(wealth, 1e-3)", "1e-3", None),
+        ("double least_growth{0.5};", "0.5", "least_growth"),
+        ("x < 17 ? 0.0 : 1.0", "17", None),
+        ('constexpr double rounding = 0x1p-21; // or "0.3"', None, None),
+        ("rules.least_growth * 2.0", None, None),
+    ],
+)
+def test_a_constant_of_policy_in_native_code_is_seen(
+    line: str, number: str | None, name: str | None
+) -> None:
+    assert numbers_in(line) - NUMBERS == ({number} - {None})
+    assert defined_in(line) == ({name} - {None})
 
 
 def test_every_public_name_is_there_and_told() -> None:

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from sureshot import _native
+from sureshot._native import ACTIVE, DROPPED
+from sureshot.search.budget import Budget
 from sureshot.search.problem import Tally
 from sureshot.search.race import policy
-from sureshot.search.race.race import ACTIVE, DROPPED, Race
+from sureshot.search.race.race import Race
 from tests.guarantee import assert_at_most
 from tests.ledgers import ledger_of
 from tests.reference.estimates import estimates_of
@@ -106,8 +108,7 @@ AS_FAR_AS_AFFORDED = policy.Policy(first_front=N_COORDINATES)
 def read_up_to(race: Race, front: int) -> None:
     """Let all arms read up to a step, wherever the rounds of a search would end."""
     affordable = (front - race.front) * N_ARMS * race.problem.source.blocks.size
-    budget = race.tally.numbers_read + affordable
-    race.problem = replace(race.problem, budget=budget)
+    race.budget = Budget(replace(race.problem, budget=affordable), race.tally)
     assert race.read_on()
     assert race.front == front
 

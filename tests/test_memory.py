@@ -142,17 +142,18 @@ def test_the_memory_of_a_search_ends_with_it() -> None:
 # A round of a source that reads for itself may have any number of steps. Few megabytes are left when its
 # sums are added: not enough for another copy of them all, in which the lack could end the process.
 ADD_A_LONG_ROUND = """
-import re, resource
+import re, resource, sys
 from pathlib import Path
 import numpy as np
-from sureshot._native import Ledger, Order, Team
+from sureshot._native import Order, Team
+sys.path.append(sys.argv[1])
+from tests.ledgers import empty_ledger
 
-steps, ones = 200_000, np.ones(1)
+steps = 200_000
 weight = np.ones(steps)
 order = Order(weight, 1)
 order.draw(steps)
-options = dict(rounding=1e-11, floor=0.0, estimated=False, two_sided=True, both_signs=False)
-ledger = Ledger(ones, ones, None, centres=0.0, magnitude=0.0, weights=float(steps), **options)
+ledger = empty_ledger(1, steps)
 ledger.record(order, 0 * weight, 0, steps, 0.0, True)
 sums, positions, team = np.full((steps, 1), 0.5), np.zeros(1, np.int64), Team(1)
 size = int(re.search(r"VmSize:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) << 10
@@ -168,7 +169,7 @@ except MemoryError:
 
 def test_a_long_round_needs_no_copy_of_its_sums() -> None:
     told = subprocess.run(
-        [sys.executable, "-c", ADD_A_LONG_ROUND],
+        [sys.executable, "-c", ADD_A_LONG_ROUND, str(Path(__file__).parents[1])],
         capture_output=True,
         check=True,
         text=True,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PYTHON = [
     path.relative_to(ROOT).as_posix()
-    for folder in ("src", "tests", "benchmarks", "examples")
+    for folder in ("src", "tests", "measurements", "examples")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ] + ["noxfile.py"]
 NATIVE = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "native").glob("*.?pp"))]
@@ -29,7 +29,7 @@ OTHERS = ["Makefile", "CMakeLists.txt", "pyproject.toml", ".ci/run"]
 # Where a name may begin, besides the folder of the file that names it.
 PLACES = [ROOT, *(ROOT / place for place in ("src/sureshot", "native", "tests", "docs"))]
 FILE = re.compile(r"(?<![\w*/.-])[\w*./-]*[\w*]\.(?:py|pyi|cpp|hpp|md|jsonl|svg|cff|toml)\b")
-MODULE = re.compile(r"`{1,2}((?:sureshot|benchmarks|tests|examples)(?:\.\w+)+)(?:\(\))?`")
+MODULE = re.compile(r"`{1,2}((?:sureshot|measurements|tests|examples)(?:\.\w+)+)(?:\(\))?`")
 TEST = re.compile(r"\btest_\w+\b(?![.…*])")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 # What a run writes, and files of others.
@@ -133,7 +133,7 @@ def test_what_is_named_is_there(path: str) -> None:
         ("native/absent.cpp does what native/team.cpp does", "native/absent.cpp"),
         ("`sureshot.search.gone` and `sureshot.search.race.race.Race`", "sureshot.search.gone"),
         (
-            "`sureshot.search.race.race.Pace` and `benchmarks.share`",
+            "`sureshot.search.race.race.Pace` and `measurements.share.run`",
             "sureshot.search.race.race.Pace",
         ),
         ("tests/test_no_such_*.py and tests/test_guarantee_*.py", "tests/test_no_such_*.py"),

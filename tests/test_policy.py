@@ -11,7 +11,8 @@ import pytest
 import sureshot
 from sureshot import _native
 from sureshot.search.race import policy
-from sureshot.search.race.costs import PULLS, Costs
+from sureshot.search.race.costs import Costs, costs_of
+from sureshot.sources.costs import PAID_PULLS
 from tests.ledgers import ledger_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ ROWS = Costs(
     round=0.0,
     ledger_bytes=1 << 20,
 )
+
+PULLS = costs_of(PAID_PULLS, n_arms=50)
 
 
 def test_the_slowest_arms_are_evaluated_and_no_others() -> None:
@@ -48,19 +51,22 @@ def test_pulls_are_never_spent_on_an_arm_that_needs_fewer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("foretold", "expected"), [(10.0, 0), (130.0, 128), (300.0, 256), (1e9, 256)]
+    ("predicted", "expected"), [(10.0, 0), (130.0, 128), (300.0, 256), (1e9, 256)]
 )
-def test_a_round_goes_on_to_where_arms_are_foretold_to_be_beaten(
-    foretold: float, expected: int
+def test_a_round_goes_on_to_where_arms_are_predicted_to_be_beaten(
+    predicted: float, expected: int
 ) -> None:
     """In whole groups of bets, and at most to four times the front."""
-    assert policy.foretold_front(policy.DEFAULT, ROWS, 64, 1000, foretold) == expected
-    assert policy.foretold_front(policy.DEFAULT, PULLS, 64, 1000, foretold) == 0
+    assert policy.predicted_front(policy.DEFAULT, ROWS, 64, 1000, predicted) == expected
+    assert policy.predicted_front(policy.DEFAULT, PULLS, 64, 1000, predicted) == 0
 
 
 def test_rounds_end_where_a_group_of_bets_does_unless_pulls_cost() -> None:
     for front in (8, 32, 100, 999):
-        assert policy.next_front(policy.DEFAULT, ROWS, front, 10_000, 50) % policy.GROUP == 0
+        assert (
+            policy.next_front(policy.DEFAULT, ROWS, front, 10_000, 50) % _native.STEPS_PER_GROUP
+            == 0
+        )
     assert policy.next_front(policy.DEFAULT, PULLS, 100, 10_000, 50) == 120
     assert policy.next_front(policy.DEFAULT, ROWS, 999, 1001, 50) == 1001
 
@@ -113,11 +119,11 @@ LENGTH, LEVEL = 1000, math.log(20)
 def test_constant_arms_need_what_the_limits_let_the_bets_win() -> None:
     """A stake is at most 0.99 over the room above what is required, here 1."""
     ledger = tenth_read(np.full((100, 1), -0.25))
-    (needed,) = ledger.forecast(np.array([0]), LENGTH, 0.0, LEVEL)
+    (needed,) = ledger.needed_steps(np.array([0]), LENGTH, 0.0, LEVEL)
     required = 0.25 * 100 / 900  # to make up for what was read
     growth = 0.99 * (0.25 + required) / (1 - required)
     assert needed == pytest.approx(max(LEVEL / growth - 100, 0), abs=1.0)
-    total, unread = ledger.outlook(LENGTH, 0.0, LEVEL)
+    total, unread = ledger.remaining_steps(LENGTH, 0.0, LEVEL)
     assert total == pytest.approx(needed, abs=1.0)
     assert unread == 900.0
 
@@ -126,7 +132,7 @@ def test_constant_arms_need_what_the_limits_let_the_bets_win() -> None:
 def test_constant_arms_at_the_threshold_or_above_are_no_hope(value: float) -> None:
     ledger = tenth_read(np.full((100, 3), value))
     for above in (0.0, 100.0):
-        needed, unread = ledger.outlook(LENGTH, LENGTH * value - above, LEVEL)
+        needed, unread = ledger.remaining_steps(LENGTH, LENGTH * value - above, LEVEL)
         assert needed == unread == 2700.0
 
 
@@ -135,9 +141,9 @@ def test_predictions_are_numbers_whatever_was_read(theta: float) -> None:
     rng = np.random.default_rng(0)
     kinds = [np.zeros(100), np.ones(100), np.full(100, 5e-324), rng.uniform(-1, 1, 100)]
     ledger = tenth_read(np.stack(kinds, axis=1))
-    needed = ledger.forecast(np.arange(4), LENGTH, theta, LEVEL)
+    needed = ledger.needed_steps(np.arange(4), LENGTH, theta, LEVEL)
     assert ((needed >= 0) & (needed <= 900)).all()
-    total, unread = ledger.outlook(LENGTH, theta, LEVEL)
+    total, unread = ledger.remaining_steps(LENGTH, theta, LEVEL)
     assert 0 <= total <= unread
 
 
@@ -148,7 +154,7 @@ def test_many_arms_are_predicted_to_need_what_they_do() -> None:
     sums = np.where(rng.random((steps, len(gaps))) < 0.5 - gaps / 2, 1.0, -1.0)
     # With a variance of 1 - gap**2 the log wealth grows by gap**2 / 2 a step.
     true = np.clip(2 * LEVEL / gaps**2 - steps, 0, length - steps).sum()
-    needed, _ = tenth_read(sums).outlook(length, 0.0, LEVEL)
+    needed, _ = tenth_read(sums).remaining_steps(length, 0.0, LEVEL)
     assert true / 3 < needed < 3 * true
 
 

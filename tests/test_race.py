@@ -10,15 +10,19 @@ import numpy as np
 import pytest
 
 from sureshot import _native
+from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
 from sureshot.search.problem import Tally
 from sureshot.search.race import betting, policy
-from sureshot.search.race.race import ACTIVE, DROPPED, KNOWN, SUSPENDED, Race
+from sureshot.search.race.race import Race
+from sureshot.sources.base import QuerySource
+from sureshot.sources.dense import DenseSource
 from tests.reference.checked_race import CheckedRace
 from tests.reference.tables import CASES, KINDS, N_ARMS, N_COORDINATES, Table, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sureshot._types import Floats, Ints
     from sureshot.search.problem import Answer
 
 # Arms are then dropped one by one, also where it would be cheaper to read them all to the end.
@@ -184,3 +188,54 @@ def test_numbers_of_any_size_are_kept_well() -> None:
         betting.search(table.problem, np.random.default_rng(1), tally)
         numbers.add(tally.numbers_read)
     assert len(numbers) == 1
+
+
+class GivenSums(QuerySource):
+    """A source that the kernels cannot read themselves: it gives what another one answers."""
+
+    def __init__(self, source: DenseSource) -> None:
+        self.source, self.query, self.costs = source, source.query, source.costs
+        self.n_arms, self.n_coordinates = source.n_arms, source.n_coordinates
+        self.blocks, self.bytes_per_number = source.blocks, source.bytes_per_number
+        self.coordinate_major = source.coordinate_major
+
+    def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
+        return self.source.block_sums(arms, blocks)
+
+    def sums_and_squares(self, arms: Ints, blocks: Ints) -> tuple[Floats, Floats]:
+        return self.source.sums_and_squares(arms, blocks)
+
+    def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
+        return self.source.exact_scores(arms, blocks)
+
+    def exact_scores_of(self, queries: Floats, arms: Ints, team: _native.Team) -> Floats:
+        return self.source.exact_scores_of(queries, arms, team)
+
+    def exact_scores_and_norms(
+        self, queries: Floats, arms: Ints, team: _native.Team
+    ) -> tuple[Floats, Floats]:
+        return self.source.exact_scores_and_norms(queries, arms, team)
+
+
+@pytest.mark.parametrize(("kind", "order", "signs"), CASES)
+def test_sums_that_are_given_are_bet_on_like_those_that_the_ledger_reads(
+    kind: str, order: str, signs: bool
+) -> None:
+    problem = table_of(kind, order, np.random.default_rng(3), signs=signs).problem
+    assert isinstance(problem.source, DenseSource)
+    given = dataclasses.replace(problem, source=GivenSums(problem.source))
+    found = []
+    for one in (problem, given):
+        tally = Tally()
+        answer = betting.search(one, np.random.default_rng(4), tally, NEVER_GIVE_UP)
+        found.append((answer.positions.tolist(), tally.rounds, answer.certificate))
+    assert found[0] == found[1]
+
+
+def test_norm_bets_are_not_placed_without_squares() -> None:
+    problem = table_of("norms", "C", np.random.default_rng(3)).problem
+    race = Race(problem, np.random.default_rng(4), Tally(), policy.DEFAULT)
+    race.order.draw(4)
+    race.ledger.record(race.order, race.centre, 0, 4, 0.0, stakes=True)
+    with pytest.raises(ValueError, match="need the sums of squares"):
+        race.ledger.add(race.problem.team, np.zeros((4, N_ARMS)), np.arange(N_ARMS), 0, 4)

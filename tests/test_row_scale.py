@@ -9,8 +9,8 @@ import pytest
 
 import sureshot
 from sureshot import Bounds, BoundsError
+from sureshot.search.methods import METHODS
 from sureshot.search.race import betting
-from sureshot.search.run import FIXED_BUDGET, METHODS, TOP_ONE
 from tests.conftest import CERTAIN, LAYOUTS
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def test_the_answer_is_that_of_scaled_rows(metric: str, kind: str, order: Any) -
 @pytest.mark.parametrize("method", list(METHODS))
 def test_every_method_knows_the_factors(metric: str, method: str) -> None:
     data, query, factors = problem(9, 97)
-    k = 1 if method in TOP_ONE else 2
+    k = 1 if not METHODS[method].any_k else 2
     budget: dict[str, Any] = {"budget": 1.0, "replacement": False}
     found = sureshot.top_k(
         data,
@@ -88,7 +88,7 @@ def test_every_method_knows_the_factors(metric: str, method: str) -> None:
         row_scale=factors,
         delta=1e-3,
         rng=0,
-        **(budget if method in FIXED_BUDGET else {}),
+        **(budget if METHODS[method].budget == "required" else {}),
     )
     assert found.indices.tolist() == best(data, query, factors, metric, k)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sureshot._elements import for_kernels
-from sureshot._native import Metric, Team, row_scores
+from sureshot._native import Dense, Metric, Team, row_scores
 
 TASKS = Path("/proc/self/task")
 QUERY = np.ones((1, 1024))
@@ -21,7 +21,8 @@ def scores(n_arms: int, team: Team) -> list[float]:
     data = np.arange(n_arms * 1024, dtype=np.float32).reshape(n_arms, 1024) % 7
     found = np.full(n_arms, np.nan)
     arms = np.arange(n_arms)
-    row_scores(*for_kernels(data), Metric.INNER_PRODUCT, QUERY, arms, team, found[None])
+    dense = Dense(*for_kernels(data), Metric.INNER_PRODUCT, QUERY[0], block=1, shift=0)
+    row_scores(dense, QUERY, arms, team, found[None])
     return found.tolist()
 
 

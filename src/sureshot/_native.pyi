@@ -14,11 +14,34 @@ class Order:
     @property
     def blocks(self) -> Ints: ...
     @property
-    def weights(self) -> Floats: ...
-    @property
     def left(self) -> Floats: ...
     def draw(self, front: int) -> None: ...
     def undrawn(self, front: int) -> Ints: ...
+
+ACTIVE: int
+SUSPENDED: int
+DROPPED: int
+KNOWN: int
+STEPS_PER_GROUP: int
+BYTES_OF_BET: int
+
+class BetConstants:
+    def __init__(
+        self, *, largest_loss: float, softening: float, first_stake: int, halvings: int
+    ) -> None: ...
+
+class PredictionRules:
+    def __init__(
+        self,
+        *,
+        eagerness: float,
+        longest_wait: float,
+        least_wealth: float,
+        trend_steps: int,
+        trend_start: float,
+        trend_renewal: float,
+        least_growth: float,
+    ) -> None: ...
 
 class Met:
     @property
@@ -53,6 +76,8 @@ class Ledger:
         estimated: bool,
         two_sided: bool,
         both_signs: bool,
+        constants: BetConstants,
+        rules: PredictionRules,
     ) -> None: ...
     @property
     def bytes(self) -> int: ...
@@ -82,33 +107,40 @@ class Ledger:
     def read(
         self,
         team: Team,
-        data: Array,
-        element: Element,
-        metric: Metric,
-        query: Floats,
-        block: int,
-        shift: int,
+        dense: Dense,
         arms: Ints,
         order: Order,
         positions: Ints,
         start: int,
         stop: int,
     ) -> Met: ...
-    def add(self, team: Team, sums: Floats, positions: Ints, start: int, stop: int) -> Met: ...
+    def add(
+        self,
+        team: Team,
+        sums: Floats,
+        positions: Ints,
+        start: int,
+        stop: int,
+        squares: Floats | None = None,
+    ) -> Met: ...
     def survey(self, k: int, caution: float) -> Survey: ...
-    def look_again(self, survey: Survey) -> None: ...
-    def outlook(self, length: int, theta: float, log_level: float) -> tuple[float, float]: ...
+    def count_others(self, survey: Survey) -> None: ...
+    def remaining_steps(
+        self, length: int, theta: float, log_level: float
+    ) -> tuple[float, float]: ...
+    def needed_steps(
+        self, positions: Ints, length: int, theta: float, log_level: float
+    ) -> Floats: ...
+    def predicted_front(self, share: float, log_level: float) -> float: ...
     def likely_threshold(self, k: int) -> float: ...
-    def foretold_front(self, share: float, log_level: float) -> float: ...
-    def forecast(self, positions: Ints, length: int, theta: float, log_level: float) -> Floats: ...
     def judge(
         self,
         team: Team,
         positions: Ints,
         theta: float,
         log_level: float,
-        verdict: int,
-        sparing: Survey | None = None,
+        beaten: int,
+        survey: Survey | None = None,
     ) -> int: ...
     def ceiling(self, team: Team, positions: Ints, log_level: float, low: float) -> float: ...
     def raise_limit(self, limit: float) -> None: ...
@@ -130,28 +162,31 @@ class Metric(Enum):
     SQUARED_EUCLIDEAN = 1
     L1 = 2
 
+class Dense:
+    def __init__(
+        self,
+        data: Array,
+        element: Element,
+        metric: Metric,
+        query: Floats,
+        *,
+        block: int,
+        shift: int,
+    ) -> None: ...
+
+def coordinate_major(data: Array, element: Element) -> bool: ...
 def block_sums(
-    data: Array,
-    element: Element,
-    metric: Metric,
-    query: Floats,
+    dense: Dense,
     arms: Ints,
     blocks: Ints,
-    block: int,
-    shift: int,
     team: Team,
     sums: Floats,
     squares: Floats | None = None,
 ) -> None: ...
 def totals(
-    data: Array,
-    element: Element,
-    metric: Metric,
-    query: Floats,
+    dense: Dense,
     arms: Ints,
     blocks: Ints,
-    block: int,
-    shift: int,
     centre: Floats,
     weight: Floats,
     team: Team,
@@ -161,9 +196,7 @@ def totals(
     squares: Floats | None = None,
 ) -> None: ...
 def row_scores(
-    data: Array,
-    element: Element,
-    metric: Metric,
+    dense: Dense,
     queries: Floats,
     arms: Ints,
     team: Team,

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot import _validate
+from sureshot._native import Team
+from sureshot._validate.request import best_arms_request, scan_request, top_k_request
 from sureshot.bounds import Bounds, scan_rows
-from sureshot.problems import best_arms_problem, top_k_problem
+from sureshot.prepare.best_arms import prepare_best_arms
+from sureshot.prepare.top_k import prepare_top_k
 from sureshot.result import share_time, stack
-from sureshot.search.batch import run_batch, run_with_norms
+from sureshot.search.batch import run_queries
 from sureshot.search.problem import Tally
 from sureshot.search.run import run
-from sureshot.sources import select
 
 if TYPE_CHECKING:
     import os
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from sureshot._native import Team
-    from sureshot._types import Array, Floats, Ints
+    from sureshot._types import Array, Ints
     from sureshot.result import RoundInfo, TopK
-    from sureshot.search.problem import Problem
 
     Rng = int | np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | None
 
@@ -133,47 +132,27 @@ def top_k(
     7
     """
     started = time.perf_counter()
-    request = _validate.top_k_request(
-        data,
-        query,
-        k,
-        metric,
-        epsilon,
-        delta,
-        bounds,
-        method,
-        replacement,
-        budget,
-        budget_seconds,
-        where,
-        row_scale,
-        rng,
-        threads,
-        block,
-        progress,
+    request = top_k_request(
+        data=data,
+        query=query,
+        k=k,
+        metric=metric,
+        epsilon=epsilon,
+        delta=delta,
+        bounds=bounds,
+        method=method,
+        replacement=replacement,
+        budget=budget,
+        budget_seconds=budget_seconds,
+        where=where,
+        row_scale=row_scale,
+        rng=rng,
+        threads=threads,
+        block=block,
+        progress=progress,
     )
-    sign = -1.0 if request.metric in _validate.DISTANCES else 1.0
-    queries, method, team = range(len(request.queries)), request.method, request.team
-    results: list[TopK] = []
-    norms: Floats | None = None  # of the searched rows, if they had to be computed
-
-    def start(query: int, its_team: Team) -> tuple[Problem, Tally]:
-        tally = Tally(query, request.progress, sign=sign)
-        if query == 0:
-            tally.numbers_read = tally.numbers_scanned = request.bounds.numbers_read
-        return top_k_problem(request, request.queries[query], norms, its_team), tally
-
-    if request.metric == "cosine" and request.bounds.exact_norms is None:
-        results, norms = run_with_norms(start, queries, method, team)
-    elif request.single:
-        problem, tally = start(0, team)
-        results = [run(problem, method, request.seed, tally)]
-    if len(results) < len(queries):
-        # A progress function is called from the caller's own thread only.
-        threads = 1 if request.progress else request.threads
-        rest = queries[len(results) :]
-        results += run_batch(start, rest, method, request.seed, threads, team)
-    results = share_time(results, time.perf_counter() - started)
+    queries = prepare_top_k(request)
+    results = share_time(run_queries(queries), time.perf_counter() - started)
     return results[0] if request.single else stack(results)
 
 
@@ -271,33 +250,32 @@ def best_arms(
     True
     """
     started = time.perf_counter()
-    request = _validate.best_arms_request(
-        pull,
-        n_arms,
-        n_rewards,
-        k,
-        epsilon,
-        delta,
-        bounds,
-        method,
-        replacement,
-        budget,
-        budget_seconds,
-        where,
-        rng,
-        progress,
-        executor,
-        pulls_per_call,
-        concurrency,
-        retries,
-        journal,
+    request = best_arms_request(
+        pull=pull,
+        n_arms=n_arms,
+        n_rewards=n_rewards,
+        k=k,
+        epsilon=epsilon,
+        delta=delta,
+        bounds=bounds,
+        method=method,
+        replacement=replacement,
+        budget=budget,
+        budget_seconds=budget_seconds,
+        where=where,
+        rng=rng,
+        progress=progress,
+        executor=executor,
+        pulls_per_call=pulls_per_call,
+        concurrency=concurrency,
+        retries=retries,
+        journal=journal,
     )
-    with select.opened(request) as rewards:
-        problem = best_arms_problem(request, rewards)
-        seed = request.seed if rewards.journal is None else rewards.journal.seed
-        found = run(problem, request.method, seed, Tally(0, request.progress))
+    with prepare_best_arms(request) as prepared:
+        tally = Tally(0, request.progress)
+        found = run(prepared.problem, request.method, prepared.seed, tally)
     (found,) = share_time([found], time.perf_counter() - started)
-    return replace(found, work=replace(found.work, pulls_paid=rewards.paid))
+    return replace(found, work=replace(found.work, pulls_paid=prepared.rewards.paid))
 
 
 def scan(data: Array, *, threads: int | None = None) -> Bounds:
@@ -325,5 +303,5 @@ def scan(data: Array, *, threads: int | None = None) -> Bounds:
     >>> scan(data)
     Bounds(scan of 500 rows of 3000 coordinates)
     """
-    data, team = _validate.scan_request(data, threads)
-    return scan_rows(data, np.arange(len(data)), team)
+    data, threads = scan_request(data=data, threads=threads)
+    return scan_rows(data, np.arange(len(data)), Team(threads))

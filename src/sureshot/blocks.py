@@ -10,6 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from sureshot._types import Floats
 
+# Bytes that come together from memory.
+CACHE_LINE = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Blocks:

@@ -184,6 +184,12 @@ class TopK:
         What it cost, added up over the queries.
     rounds
         One entry per round, query after query.
+    algorithm
+        What found the answer, since a method may leave a problem to another algorithm. ``"race"``: the
+        race of ``method="betting"``. ``"leaders"``: what it does instead with few arms and expensive
+        pulls, where scores may be estimates. ``"exact"``: every arm was evaluated because nothing
+        was gained, or nothing allowed, by sampling. Otherwise the name of the method. Of several
+        queries all that were used, separated by commas; each has its own in `queries`.
     queries
         The result of each query on its own; for a single query, this result itself.
     """
@@ -193,6 +199,7 @@ class TopK:
     certificate: Certificate
     work: Work
     rounds: tuple[RoundInfo, ...]
+    algorithm: str
     _queries: tuple[TopK, ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -231,6 +238,7 @@ class TopK:
         content = {
             "scores": self.scores.tolist(),
             "indices": self.indices.tolist(),
+            "algorithm": self.algorithm,
             "certificate": self.certificate.to_dict(),
             "work": self.work.to_dict(),
             "queries": [query.to_dict() for query in self._queries],
@@ -306,6 +314,7 @@ def stack(results: Sequence[TopK]) -> TopK:
         certificate=certificate,
         work=work,
         rounds=tuple(info for result in results for info in result.rounds),
+        algorithm=", ".join(dict.fromkeys(result.algorithm for result in results)),
         _queries=tuple(results),
     )
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = replace(fig1.PLANS["small"], n_arms=20, n_rewards=1_100, epsilons=(0.6,), runs=2)
-    monkeypatch.setitem(fig1.PLANS, "small", plan)
+    sizes = replace(fig1.SCALES["small"], n_arms=20, n_rewards=1_100, epsilons=(0.6,), runs=2)
+    monkeypatch.setitem(fig1.SCALES, "small", sizes)
 
 
 def test_rows_figures_and_report(invoke: Invoke, tmp_path: Path) -> None:
@@ -107,9 +107,9 @@ def test_ctrl_c_keeps_the_rows_and_the_same_command_goes_on(tmp_path: Path) -> N
         f"{PATCHED}"
         "from dataclasses import replace\n"
         "from sureshot.experiments import fig1, rows\n"
-        "small = fig1.PLANS['small']\n"
+        "small = fig1.SCALES['small']\n"
         "small = replace(small, n_arms=20, n_rewards=1_100, epsilons=(0.6,), runs=2)\n"
-        "fig1.PLANS['small'] = small\n"
+        "fig1.SCALES['small'] = small\n"
         "append, left = rows.append, int(os.environ['ROWS'])\n"
         "def spy(path, row):\n"
         "    global left\n"

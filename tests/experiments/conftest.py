@@ -1,4 +1,4 @@
-"""Small plans."""
+"""Small scales."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sureshot.experiments import compare, fig1, fig4, grids, synthetic
+from sureshot.experiments import clock, fig1, fig4, grids, synthetic
 
 TINY = grids.Grid(
     epsilons=(0.4,),
@@ -23,7 +23,7 @@ TINY = grids.Grid(
 @pytest.fixture(autouse=True)
 def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait between calls: nothing is timed here."""
-    monkeypatch.setattr(compare, "REST", 0.0)
+    monkeypatch.setattr(clock, "REST", 0.0)
 
 
 @pytest.fixture
@@ -34,8 +34,8 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def make_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the small scale a tiny one, until the patch is undone."""
-    plan = replace(fig1.PLANS["small"], n_arms=20, n_rewards=1_100, epsilons=(0.2, 0.6), runs=2)
-    monkeypatch.setitem(fig1.PLANS, "small", plan)
+    sizes = replace(fig1.SCALES["small"], n_arms=20, n_rewards=1_100, epsilons=(0.2, 0.6), runs=2)
+    monkeypatch.setitem(fig1.SCALES, "small", sizes)
     monkeypatch.setitem(grids.GRIDS, "small", TINY)
     for module in (synthetic, fig4):
         monkeypatch.setitem(module.SHAPES, "small", (40, 1_100))

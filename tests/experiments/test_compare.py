@@ -11,13 +11,13 @@ import pytest
 import sureshot
 from sureshot import baselines
 from sureshot.experiments import compare, grids, ours, sets
-from sureshot.experiments.check import InvalidAnswer
+from sureshot.experiments.answers import InvalidAnswer
 from sureshot.theory.schedule import bounded_me
 
-CASE = compare.Case("fig2", "gaussian", 40, 1_100, 5, "ExactMIPS", (), (), 3, 0)
+CASE = compare.ComparisonCase("fig2", "gaussian", 40, 1_100, 5, "ExactMIPS", (), (), 3, 0)
 
 
-def load(case: compare.Case) -> sets.DataSet:
+def load(case: compare.ComparisonCase) -> sets.DataSet:
     return sets.MADE[case.data](case.n, case.N, case.queries, case.seed)
 
 
@@ -84,14 +84,14 @@ def test_data_and_fits_are_shared_by_cases_that_follow_each_other(
 ) -> None:
     made: list[str] = []
 
-    def counted(case: compare.Case) -> sets.DataSet:
+    def counted(case: compare.ComparisonCase) -> sets.DataSet:
         made.append(case.data)
         return load(case)
 
     fitted: list[str] = []
     original = compare.make_method
 
-    def spy(case: compare.Case, known: sets.DataSet) -> baselines.Baseline:
+    def spy(case: compare.ComparisonCase, known: sets.DataSet) -> baselines.Baseline:
         fitted.append(case.method)
         return original(case, known)
 
@@ -156,13 +156,13 @@ def test_an_answer_depends_on_seed_and_query_and_not_on_what_was_asked_before(na
     assert first.indices.tolist() == again.indices.tolist()
 
 
-def test_finding_the_limits_is_charged_to_those_who_are_told_them() -> None:
+def test_finding_the_limits_counts_for_those_who_need_them() -> None:
     cases = [
         replace(CASE, method=name, knobs=(("epsilon", 0.0), ("delta", 0.1)))
         for name in ("betting", "betting, scanned")
     ]
-    told, scanned = compare.measure(cases, lambda case: replace(load(case), limits_seconds=77.0))
-    assert told["preparation_seconds"] > 77
+    limits, scanned = compare.measure(cases, lambda case: replace(load(case), limits_seconds=77.0))
+    assert limits["preparation_seconds"] > 77
     assert scanned["preparation_seconds"] < 77
 
 

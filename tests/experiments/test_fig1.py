@@ -53,7 +53,7 @@ def test_the_lists_have_means_spread_over_the_unit_interval(
 
 def test_a_row_has_what_its_case_asks_for() -> None:
     for way in fig1.WAYS:
-        case = fig1.Case("fig1", 50, 1_200, *way, 0.1, (0.2, 0.5), seed=1)
+        case = fig1.LossCase("fig1", 50, 1_200, *way, 0.1, (0.2, 0.5), seed=1)
         (row,) = fig1.measure([case])
         assert {"seed", "library", "numpy", "python", "cpu", "kind"} <= set(row)
         assert all(len(row[name]) == 2 for name in ("suboptimality", "numbers_read", "seconds"))
@@ -73,14 +73,14 @@ def test_lists_are_made_once_for_cases_that_follow_each_other(
         return original(seed, n_arms, n_rewards)
 
     monkeypatch.setattr(fig1, "make_lists", spy)
-    plan = replace(fig1.PLANS["small"], n_arms=20, n_rewards=1_100, runs=3)
-    monkeypatch.setitem(fig1.PLANS, "small", plan)
+    sizes = replace(fig1.SCALES["small"], n_arms=20, n_rewards=1_100, runs=3)
+    monkeypatch.setitem(fig1.SCALES, "small", sizes)
     found = list(fig1.measure(fig1.cases("small")))
     assert made == [0, 1, 2]
     assert len(found) == 3 * len(fig1.WAYS) * len(fig1.DELTAS)
     section = fig1_figure.section(found)
-    assert len(section.tables[0].body) == len(fig1.WAYS) * len(plan.epsilons)
+    assert len(section.tables[0].body) == len(fig1.WAYS) * len(sizes.epsilons)
     for way in fig1.WAYS:
         mine = fig1_figure.of_way(found, *way)
         worst = [max(row["suboptimality"][0] for row in mine if row["delta"] == 0.01)]
-        assert fig1_figure.percentiles(mine, 0.01)[plan.epsilons[0]] == worst[0]
+        assert fig1_figure.percentiles(mine, 0.01)[sizes.epsilons[0]] == worst[0]

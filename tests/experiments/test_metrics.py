@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sureshot.experiments import metrics
-from sureshot.experiments.check import InvalidAnswer, checked, true_scores
+from sureshot.experiments.answers import InvalidAnswer, checked, true_scores
 
 SCORES = np.array([0.5, 2.0, -1.0, 2.0, 1.5])
 
@@ -103,10 +103,17 @@ def test_few_answers_are_allowed() -> None:
     assert checked(np.array([4], np.uint8), 5, 2, "few").tolist() == [4]
 
 
-def test_true_scores_are_exact_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sureshot.experiments.check.NUMBERS_PER_CHUNK", 1535 * 4)
+def test_scores_that_differ_by_rounding_tie() -> None:
+    scores = np.array([3.0, 2.0, 2.0 - 1e-15, 1.0])
+    assert metrics.precision(np.array([0, 2]), scores, 2) == 1.0
+    assert metrics.precision(np.array([0, 3]), scores, 2) == 0.5
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_true_scores_are_exact_sums(monkeypatch: pytest.MonkeyPatch, order: Any) -> None:
+    monkeypatch.setattr("sureshot.experiments.answers.NUMBERS_PER_CHUNK", 1535 * 4)
     rng = np.random.default_rng(2)
-    data = rng.standard_normal((13, 1535), dtype=np.float32)
+    data = rng.standard_normal((13, 1535), dtype=np.float32).copy(order)
     queries = rng.standard_normal((3, 1535), dtype=np.float32)
     expected = [
         [math.fsum(map(float, row.astype(float) * query.astype(float))) for row in data]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sureshot.experiments import drawing
-from tests.experiments import pictures
+from tests import pictures
 
 
 def draw(name: str = "one", *, y: float = 3.0, label: str = "share", **more: Any) -> str:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sureshot.experiments import compare, document, fig1, fig4, reproduce, rows, synthetic, table1
-from tests.experiments import pictures
+from measurements.paper import document
+from sureshot.experiments import clock, compare, fig1, fig4, reproduce, rows, synthetic, table1
+from tests import pictures
 from tests.experiments.conftest import make_tiny
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("measured")
     with pytest.MonkeyPatch.context() as patch:
         make_tiny(patch)
-        patch.setattr(compare, "REST", 0.0)
+        patch.setattr(clock, "REST", 0.0)
         for _ in reproduce.measure(ALL, "small", None, folder):
             pass
     return folder
@@ -136,7 +137,7 @@ def test_the_report_is_made_of_the_rows_alone(
     assert "@import" not in text
 
 
-def test_rows_of_other_plans_are_not_reported(finished: Path) -> None:
+def test_rows_of_other_sizes_are_not_reported(finished: Path) -> None:
     path = reproduce.rows_file(finished, "fig1")
     (before,) = reproduce.sections(["fig1"], "small", finished)
     rows.append(path, rows.read(path)[0] | {"n_arms": 99, "suboptimality": [9.0, 9.0]})
@@ -154,7 +155,7 @@ def test_the_rows_say_what_the_tables_say(finished: Path) -> None:
     assert lines["betting"][5] == f"{sum(found['betting']['precision']) / 2:.2f}"
 
 
-def test_a_refusal_is_told(finished: Path) -> None:
+def test_a_refusal_is_reported(finished: Path) -> None:
     path = reproduce.rows_file(finished, "table1")
     (row,) = (row for row in rows.read(path) if row["method"] == "SampleMIPS")
     measured = ("seconds", "exact_seconds", "precision", "numbers_read")
@@ -168,7 +169,7 @@ def test_a_refusal_is_told(finished: Path) -> None:
     assert "Sample-MIPS refused: no." in section.notes
 
 
-def test_what_is_not_there_is_told(tmp_path: Path) -> None:
+def test_what_is_not_there_is_reported(tmp_path: Path) -> None:
     told = reproduce.lacking(["fig4"], tmp_path)
     assert len(told) == len(fig4.names()) - 1
     assert "fig4: Netflix scores is left out: none of training_set/mv_*.txt" in "\n".join(told)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.search.race.race import ACTIVE, DROPPED, KNOWN, SUSPENDED, Race
+from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
+from sureshot.search.race.race import Race
 from tests.reference.estimates import estimates_of
 from tests.reference.evidence import Evidence
 
@@ -141,8 +142,8 @@ class CheckedRace(Race):
         if not self.problem.intervals.estimated:
             return
         read = np.flatnonzero(self.ledger.steps > 0)
-        blocks, weights = self.order.blocks, self.order.weights
-        y = np.abs(self.table.sums[np.ix_(blocks, read)]) / weights[blocks, None]
+        blocks, weights = self.order.blocks, -np.diff(self.order.left)
+        y = np.abs(self.table.sums[np.ix_(blocks, read)]) / weights[:, None]
         y[np.arange(len(blocks))[:, None] >= self.ledger.steps[read]] = 0.0
         assert max(y.max(), before) <= self.ladder.limit
         if before == 0:

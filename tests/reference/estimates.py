@@ -24,7 +24,7 @@ def estimates_of(table: Table, order: Order, positions: Ints, steps: Ints) -> tu
         some = np.flatnonzero(steps == front)
         blocks = order.blocks[:front]
         drawn = table.sums[np.ix_(blocks, positions[some])] - centre[blocks, None]
-        y = drawn / order.weights[blocks, None]
+        y = drawn / -np.diff(order.left[: front + 1])[:, None]
         left = order.left[front]
         raw[some] = base + drawn.sum(axis=0) + y.mean(axis=0) * left
         errors[some] = left * y.std(axis=0) / np.sqrt(front)

@@ -110,7 +110,7 @@ class Evidence:
         """Return the bets of the first `front` steps, on the sums of rewards times `sign`."""
         intervals, scale = self.problem.intervals, self.problem.scale[arms]
         blocks = self.order.blocks[:front]
-        weight = self.order.weights[blocks, None]
+        weight = -np.diff(self.order.left[: front + 1])[:, None]
         drawn = np.ix_(blocks, arms)
         y = sign * (self.table.sums[drawn] - intervals.centre[blocks, None]) / weight
         known = sign * self.base + wealth.before(weight * y)

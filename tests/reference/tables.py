@@ -10,6 +10,7 @@ import pytest
 
 from sureshot import _native
 from sureshot.blocks import Blocks
+from sureshot.search.condition import fact
 from sureshot.search.problem import Problem
 from sureshot.sources.dense import DenseSource
 from sureshot.theory import intervals
@@ -90,7 +91,7 @@ def table_of(
         epsilon,
         0.1,
         known_limits(kind, data, query, blocks),
-        "none",
+        fact("none"),
         signs=(1.0, -1.0) if signs else (1.0,),
         team=team,
     )

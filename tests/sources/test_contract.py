@@ -10,6 +10,7 @@ import pytest
 from sureshot import BoundsError
 from sureshot._native import Team
 from sureshot.blocks import Blocks
+from sureshot.sources.base import QuerySource
 from sureshot.sources.dense import REWARDS, DenseSource
 from sureshot.sources.function import FunctionSource
 from sureshot.sources.rewards import Rewards
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sureshot._types import Array, Floats, Ints
-    from sureshot.sources.base import RewardSource
+    from sureshot.sources.base import Source
 
 SIZES = (1, 7, 97, 1535)
 BLOCKS = (1, 3, 16)
@@ -36,7 +37,7 @@ every_reward = pytest.mark.parametrize("reward", list(REWARDS))
 
 def source_of(
     kind: str, data: Array, query: Floats, reward: str, block: int, threads: int, folder: Path
-) -> RewardSource:
+) -> Source:
     if kind == "function":
         table = rewards(data, query, reward)
         n_arms, size = data.shape
@@ -58,7 +59,7 @@ def problem(dtype: str, n_arms: int, size: int) -> tuple[Array, Floats]:
     return random_data(rng, (n_arms, size), dtype), rng.standard_normal(size)
 
 
-def asks(source: RewardSource, arms: Ints, blocks: Ints) -> dict[str, Callable[[], Floats]]:
+def asks(source: Source, arms: Ints, blocks: Ints) -> dict[str, Callable[[], Floats]]:
     """Return every question a source answers."""
     centre, weight = np.linspace(-1, 1, len(blocks)), np.linspace(1, 2, len(blocks))
 
@@ -70,6 +71,7 @@ def asks(source: RewardSource, arms: Ints, blocks: Ints) -> dict[str, Callable[[
         "block_sums": lambda: source.block_sums(arms, blocks),
         "totals": totals,
         "exact_scores": lambda: source.exact_scores(arms),
+        "exact_scores of blocks": lambda: source.exact_scores(arms, blocks),
     }
 
 
@@ -104,10 +106,14 @@ def test_sums_agree_with_the_oracle(
         np.testing.assert_allclose(missing, 0, rtol=0, atol=size * EPS * allowance)
         farthest = (np.abs(found - centre[:, None]) / weight[:, None]).max(axis=0)
         np.testing.assert_allclose(totals.largest, farthest, rtol=4 * EPS)
-        assert totals.squares is None
 
         scores = source.exact_scores(arms)
         np.testing.assert_allclose(scores, sums(table[arms]), rtol=0, atol=allowance)
+        some = source.exact_scores(arms, np.sort(blocks))
+        np.testing.assert_allclose(some, totals.high + totals.low, rtol=2 * EPS)
+        if isinstance(source, QuerySource):
+            several = source.exact_scores_of(np.stack([query, 2 * query]), arms, Team(1))
+            np.testing.assert_array_equal(several[0], scores)
 
 
 @pytest.mark.parametrize("case", DENSE, ids="-".join)
@@ -118,28 +124,15 @@ def test_squares_agree_with_the_oracle(case: tuple[str, str], size: int, tmp_pat
     arms = np.array([5, 0, 3])
     for block in BLOCKS:
         source = source_of(kind, data, query, "ip", block, 2, tmp_path)
+        assert isinstance(source, QuerySource)
         expected = table_of_blocks(data[arms].astype(np.float64) ** 2, block)
         blocks = np.arange(len(expected))[::-1].copy()
-        squares = np.full((len(blocks), len(arms)), np.nan)
-        plain = source.block_sums(arms, blocks)
-        np.testing.assert_array_equal(source.block_sums(arms, blocks, squares), plain)
+        plain, squares = source.sums_and_squares(arms, blocks)
+        np.testing.assert_array_equal(source.block_sums(arms, blocks), plain)
         np.testing.assert_allclose(squares, expected[blocks], rtol=block * EPS)
-        ones = np.ones(len(blocks))
-        totals = source.totals(arms, blocks, ones, ones, squares=True)
-        assert totals.squares is not None
-        np.testing.assert_allclose(totals.squares, sums(expected.T), rtol=2 * size * EPS)
-        without = source.totals(arms, blocks, ones, ones)
-        np.testing.assert_array_equal(totals.high, without.high)
-        np.testing.assert_array_equal(totals.low, without.low)
-
-
-def test_a_function_has_no_values_to_square(tmp_path: Path) -> None:
-    data, query = problem("float64", 3, 7)
-    source = source_of("function", data, query, "ip", 1, 1, tmp_path)
-    with pytest.raises(TypeError, match="no data values"):
-        source.block_sums(np.arange(3), np.arange(7), np.empty((7, 3)))
-    with pytest.raises(TypeError, match="no data values"):
-        source.totals(np.arange(3), np.arange(7), np.ones(7), np.ones(7), squares=True)
+        scores, norms = source.exact_scores_and_norms(query[None], arms, Team(2))
+        np.testing.assert_array_equal(scores[0], source.exact_scores(arms))
+        np.testing.assert_allclose(norms, np.sqrt(sums(expected.T)), rtol=2 * size * EPS)
 
 
 @pytest.mark.parametrize("case", [*FLOATS, FUNCTION], ids="-".join)
@@ -177,8 +170,8 @@ def test_threads_change_no_bit(layout: str, reward: str, block: int, tmp_path: P
     answers = []
     for threads in (1, 2, 3):
         source = source_of(layout, data, query, reward, block, threads, tmp_path)
-        squares = np.empty((len(blocks), len(arms)))
-        source.block_sums(arms, blocks, squares)
+        assert isinstance(source, QuerySource)
+        _, squares = source.sums_and_squares(arms, blocks)
         answers.append(
             [squares.tobytes(), *(f().tobytes() for f in asks(source, arms, blocks).values())]
         )
@@ -219,6 +212,11 @@ def test_nothing_asked_is_nothing_answered(kind: str, tmp_path: Path) -> None:
     source = source_of(kind, data, query, "ip", 1, 2, tmp_path)
     none, some = np.arange(0), np.arange(3)
     no_arms = {name: ask().shape for name, ask in asks(source, none, some).items()}
-    assert no_arms == {"block_sums": (3, 0), "totals": (3, 0), "exact_scores": (0,)}
+    assert no_arms == {
+        "block_sums": (3, 0),
+        "totals": (3, 0),
+        "exact_scores": (0,),
+        "exact_scores of blocks": (0,),
+    }
     assert source.block_sums(some, none).shape == (0, 3)
     np.testing.assert_array_equal(asks(source, some, none)["totals"](), np.zeros((3, 3)))

@@ -17,13 +17,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sureshot.baselines.adapters import FaissFlat, FaissHNSW, FaissIVF, Hnswlib, Usearch
 from sureshot.baselines.base import Baseline, Found
 from sureshot.baselines.diamond import DiamondMSIPS
 from sureshot.baselines.exact import ExactMIPS
 from sureshot.baselines.greedy import GreedyMIPS
 from sureshot.baselines.hull import extreme_points
 from sureshot.baselines.kmeans import KMeansMIPS
+from sureshot.baselines.libraries.faiss import FaissFlat, FaissHNSW, FaissIVF
+from sureshot.baselines.libraries.hnswlib import Hnswlib
+from sureshot.baselines.libraries.usearch import Usearch
 from sureshot.baselines.lsh import LSHMIPS
 from sureshot.baselines.pca import PCAMIPS
 from sureshot.baselines.rpt import RPTMIPS

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate_numbers import share_or_count
+from sureshot.baselines._core import largest, share_or_count
 from sureshot.baselines.base import Found, Method
 from sureshot.baselines.rows import NUMBERS_AT_ONCE
-from sureshot.search.problem import largest
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot._validate import fit_request, seed_of
+from sureshot.baselines._core import drawn_seed, fit_request
 from sureshot.baselines.base import needed
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def extreme_points(data: Array, *, rng: int | np.random.Generator | None = None)
     array([0, 1, 3, 4])
     """
     data, _ = fit_request(data, None)
-    rng = np.random.default_rng(seed_of(rng))
+    rng = np.random.default_rng(drawn_seed(rng))
     optimize = needed("scipy.optimize", "scipy", "extreme_points", "'sureshot[baselines]'")
     points, first = np.unique(np.asarray(data, np.float64), axis=0, return_index=True)
     if not np.isfinite(points).all():

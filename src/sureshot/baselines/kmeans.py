@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate import seed_of
-from sureshot._validate_numbers import whole_number, whole_number_within
+from sureshot.baselines._core import drawn_seed, largest, whole_number, whole_number_within
 from sureshot.baselines.base import Found, Method, needed
 from sureshot.baselines.rows import NUMBERS_AT_ONCE
 from sureshot.baselines.sphere import Sphere
-from sureshot.search.problem import largest
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
@@ -73,7 +71,7 @@ class KMeansMIPS(Method):
         super().__init__(threads=threads)
         self._wanted = None if clusters is None else whole_number(clusters, "clusters", 1)
         self.passes = whole_number(passes, "passes", 1)
-        self._seed = seed_of(rng)
+        self._seed = drawn_seed(rng)
 
     def _prepare(self, rows: Rows) -> None:
         """Cluster the rows."""

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate import seed_of
-from sureshot._validate_numbers import whole_number, whole_number_within
+from sureshot.baselines._core import drawn_seed, whole_number, whole_number_within
 from sureshot.baselines.base import Found, Method
 from sureshot.baselines.sphere import Sphere
 
@@ -71,7 +70,7 @@ class LSHMIPS(Method):
         limit = "the bits of one hash are kept in 64"
         self.most_bits = whole_number_within(most_bits, "most_bits", 1, MOST_BITS, limit)
         self.most_tables = whole_number(most_tables, "most_tables", 1)
-        self._seed = seed_of(rng)
+        self._seed = drawn_seed(rng)
 
     def _prepare(self, rows: Rows) -> None:
         """Hash every row."""

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate import seed_of
-from sureshot._validate_numbers import whole_number, whole_number_within
+from sureshot.baselines._core import drawn_seed, whole_number, whole_number_within
 from sureshot.baselines.base import Found, Method, needed
 from sureshot.baselines.sphere import Sphere
 from sureshot.baselines.tree import grow
@@ -67,7 +66,7 @@ class PCAMIPS(Method):
     ) -> None:
         super().__init__(threads=threads)
         self.depth = whole_number(depth, "depth", 0)
-        self._seed = seed_of(rng)
+        self._seed = drawn_seed(rng)
 
     def _prepare(self, rows: Rows) -> None:
         """Find the principal components and grow the tree."""

@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot._native import Team
-from sureshot._validate import fit_request, query_request
-from sureshot.blocks import Blocks
-from sureshot.search.problem import largest
-from sureshot.sources.dense import DenseSource, row_norms
+from sureshot.baselines import _core
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,25 +26,24 @@ class Rows:
     """
 
     def __init__(self, data: Array, threads: int | None = None) -> None:
-        self.data, self.threads = fit_request(data, threads)
+        self.data, self.threads = _core.fit_request(data, threads)
         self.count, self.width = self.data.shape
 
     def checked(self, query: Array, k: int) -> tuple[Floats, int]:
         """Return the query in float64 and k, or say what is wrong with them."""
-        return query_request(query, k, (self.count, self.width))
+        return _core.query_request(query, k, (self.count, self.width))
 
     def norms(self) -> Floats:
         """Return the Euclidean norm of each row: one pass, which refuses what is not finite."""
-        return row_norms(self.data, np.arange(self.count), Team(self.threads))
+        return _core.row_norms(self.data, self.threads)
 
     def best(
         self, query: Floats, rows: Ints, k: int, *, squares: bool = False
     ) -> tuple[Ints, Floats]:
         """Return the k best of some distinct rows and their exact scores, best first."""
         rows = np.sort(rows)
-        source = DenseSource(self.data, query, "ip", Blocks(self.width), Team(self.threads))
-        scores = source.exact_scores(rows)
-        best = largest(np.abs(scores) if squares else scores, min(k, len(rows)))
+        scores = _core.exact_scores(self.data, query, rows, self.threads)
+        best = _core.largest(np.abs(scores) if squares else scores, min(k, len(rows)))
         return rows[best], scores[best]
 
     def pieces(self, at_once: int = 1) -> Iterator[slice]:

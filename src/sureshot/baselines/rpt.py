@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate import seed_of
-from sureshot._validate_numbers import share_or_count, whole_number, whole_number_within
+from sureshot.baselines._core import drawn_seed, share_or_count, whole_number, whole_number_within
 from sureshot.baselines.base import Found, Method
 from sureshot.baselines.sphere import Sphere
 from sureshot.baselines.tree import grow
@@ -67,7 +66,7 @@ class RPTMIPS(Method):
     ) -> None:
         super().__init__(threads=threads)
         self.trees = whole_number(L, "L", 1)
-        self._seed = seed_of(rng)
+        self._seed = drawn_seed(rng)
 
     def _prepare(self, rows: Rows) -> None:
         """Grow the trees."""

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sureshot._validate import seed_of
-from sureshot._validate_numbers import share_or_count, whole_number
+from sureshot.baselines._core import drawn_seed, largest, share_or_count, whole_number
 from sureshot.baselines.base import Found, Method
 from sureshot.baselines.columns import Columns
-from sureshot.search.problem import largest
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats
@@ -38,7 +36,7 @@ class Sampler(Method):
         self, *, rng: int | np.random.Generator | None = None, threads: int | None = None
     ) -> None:
         super().__init__(threads=threads)
-        self._seed = seed_of(rng)
+        self._seed = drawn_seed(rng)
 
     def _prepare(self, rows: Rows) -> None:
         """Add up the columns, and refuse negative values if there must be none."""

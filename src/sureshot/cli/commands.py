@@ -33,7 +33,7 @@ from sureshot.cli.options import (
 from sureshot.cli.progress import shown_if_slow
 from sureshot.cli.reproduction import follow
 from sureshot.experiments import reproduce as reproduction
-from sureshot.experiments.check import InvalidAnswer
+from sureshot.experiments.answers import InvalidAnswer
 from sureshot.experiments.compare import MissingPart
 from sureshot.experiments.sets import UnreadableData
 

@@ -1,7 +1,7 @@
 """One search method against the exact product on one data set: the harness of Figures 2 to 4.
 
 A method is fitted and asked; both are timed here, its answers are checked here, and their scores are
-computed here: what a method says of itself is not used, but for the numbers it read.
+computed here: of what a method reports itself only the numbers read are used.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 import inspect
 import time
 from dataclasses import asdict, dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import sureshot
 from sureshot import baselines
-from sureshot.experiments import metrics, rows
-from sureshot.experiments.check import checked, true_scores
+from sureshot.experiments import clock, metrics, rows
+from sureshot.experiments.answers import checked, true_scores
 from sureshot.experiments.ours import OURS
 
 if TYPE_CHECKING:
@@ -30,17 +29,12 @@ if TYPE_CHECKING:
 
     Knobs = tuple[tuple[str, Any], ...]
 
-# Seconds of rest after every fit, and where the data is large before every timed call: the threads of
-# numpy's product wait for more work for a tenth of a second, busily, and would take a core from the next.
-# With small data, where everything takes milliseconds, nobody wants to wait that long.
-REST = 0.15
-LARGE = 100_000_000  # numbers
-# A call shorter than this is made three times, and the median counts: a busy machine takes a core away
-# for some milliseconds now and then.
+# There is a rest after every fit, and before every timed call where the data has so many numbers: with
+# small data everything takes milliseconds, and the rests would take most of the time.
+LARGE = 100_000_000
+# Seconds; shorter calls are repeated.
 SHORT = 0.02
-
-
-Result = TypeVar("Result")
+EXACT, METHOD = "exact", "method"
 
 
 class MissingPart(RuntimeError):
@@ -48,7 +42,7 @@ class MissingPart(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ComparisonCase:
     """One method with one setting on one data set."""
 
     figure: str
@@ -63,7 +57,7 @@ class Case:
     seed: int
 
 
-def make_method(case: Case, known: DataSet) -> Baseline:
+def make_method(case: ComparisonCase, known: DataSet) -> Baseline:
     """Return the method of a case, not fitted yet."""
     if case.method in OURS:
         return OURS[case.method](known, case.seed)
@@ -75,7 +69,9 @@ def make_method(case: Case, known: DataSet) -> Baseline:
     return method
 
 
-def measure(wanted: Sequence[Case], load: Callable[[Case], DataSet]) -> Iterator[Row]:
+def measure(
+    wanted: Sequence[ComparisonCase], load: Callable[[ComparisonCase], DataSet]
+) -> Iterator[Row]:
     """Yield the row of each case.
 
     Data and fitted methods are kept as long as the next case needs the same: the order of the cases
@@ -90,7 +86,7 @@ def measure(wanted: Sequence[Case], load: Callable[[Case], DataSet]) -> Iterator
             method, fit_key = "", None
             found = load(case)
             data_key, truth = key, true_scores(found.data, found.queries)
-            rest = REST if found.data.size >= LARGE else 0.0
+            rest = clock.REST if found.data.size >= LARGE else 0.0
         assert found is not None
         if fit_key != (fitted := (case.method, case.build)):
             method = ""
@@ -106,52 +102,49 @@ def measure(wanted: Sequence[Case], load: Callable[[Case], DataSet]) -> Iterator
         yield row | rows.environment()
 
 
-def _fit(case: Case, found: DataSet, rest: float) -> tuple[Baseline | str, float]:
+def _fit(case: ComparisonCase, found: DataSet, rest: float) -> tuple[Baseline | str, float]:
     """Return the fitted method, or why it refuses this data, and the seconds it took.
 
-    A method that is told the limits of the values is charged with finding them.
+    For a method that needs the limits of the values the time to find them is added.
     """
     time.sleep(rest)
-    started = time.perf_counter()
     try:
-        method = make_method(case, found)
-        method.fit(found.data)
+        method, seconds = clock.timed(lambda: make_method(case, found).fit(found.data))
     except ValueError as error:
         return refusal(error), 0.0
     except ImportError as error:
         raise MissingPart(str(error)) from error
-    seconds = rows.seconds_since(started)
-    if getattr(method, "is_told_limits", False):
+    if getattr(method, "needs_limits", False):
         seconds = round(seconds + found.limits_seconds, 7)
-    time.sleep(REST)
+    time.sleep(clock.REST)
     return method, seconds
 
 
-def _ask(case: Case, method: Baseline, found: DataSet, truth: Floats, rest: float) -> Row:
+def _ask(case: ComparisonCase, method: Baseline, found: DataSet, truth: Floats, rest: float) -> Row:
     """Time the exact product and the method in turn, so that what slows one slows both."""
-    row: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "exact_seconds", "seconds", "numbers_read", "precision", "suboptimality", "promised_epsilon",
-        )
-    }  # fmt: skip
-    for query, scores in zip(found.queries, truth, strict=True):
-        _, seconds = timed(partial(exact_top, found.data, query, case.k), rest)
-        row["exact_seconds"].append(seconds)
-        ask = partial(method.query, query, case.k, **dict(case.knobs))
-        try:
-            answer, seconds = timed(ask, rest)
-        except ValueError as error:
-            return {"refused": refusal(error)}
-        row["seconds"].append(seconds)
-        indices = checked(answer.indices, len(found.data), case.k, case.method)
-        row["numbers_read"].append(int(answer.numbers_read))
-        row["precision"].append(metrics.precision(indices, scores, case.k))
-        # In the mean reward, as the paper's epsilon is.
-        loss = metrics.suboptimality(indices, scores, case.k) / found.data.shape[1]
-        row["suboptimality"].append(_finite(loss))
-        row["promised_epsilon"].append(_finite(getattr(answer, "epsilon", None)))
-    return row
+    knobs = dict(case.knobs)
+    sides = {
+        EXACT: lambda i: exact_top(found.data, found.queries[i], case.k),
+        METHOD: lambda i: method.query(found.queries[i], case.k, **knobs),
+    }
+    try:
+        times = clock.in_turn(sides, range(len(found.queries)), rest=rest, short=SHORT)
+    except ValueError as error:
+        return {"refused": refusal(error)}
+    answers = times[METHOD].results
+    indices = [checked(one.indices, len(found.data), case.k, case.method) for one in answers]
+    pairs = list(zip(indices, truth, strict=True))
+    # In the mean reward, as the paper's epsilon is.
+    width = found.data.shape[1]
+    losses = [metrics.suboptimality(*pair, case.k) / width for pair in pairs]
+    return {
+        "exact_seconds": times[EXACT].seconds,
+        "seconds": times[METHOD].seconds,
+        "numbers_read": [int(one.numbers_read) for one in answers],
+        "precision": [metrics.precision(*pair, case.k) for pair in pairs],
+        "suboptimality": [_finite(loss) for loss in losses],
+        "promised_epsilon": [_finite(getattr(one, "epsilon", None)) for one in answers],
+    }
 
 
 def refusal(error: ValueError) -> str:
@@ -164,24 +157,18 @@ def refusal(error: ValueError) -> str:
     return str(error)
 
 
-def timed(call: Callable[[], Result], rest: float) -> tuple[Result, float]:
-    """Return what a call returns the first time, and its seconds: the median of three if short."""
-    time.sleep(rest)
-    started = time.perf_counter()
-    result = call()
-    seconds = [rows.seconds_since(started)]
-    if seconds[0] < SHORT:
-        for _ in range(2):
-            started = time.perf_counter()
-            call()
-            seconds.append(rows.seconds_since(started))
-    return result, sorted(seconds)[len(seconds) // 2]
+def exact_top(data: Array, queries: Array, k: int) -> Array:
+    """Return the k best rows by numpy's product: what every speed-up is measured against.
 
+    Of one query, or of each row of a matrix of queries; in no order.
 
-def exact_top(data: Array, query: Array, k: int) -> Array:
-    """Return the k best rows by numpy's product: what every speed-up is measured against."""
-    scores = data @ query
-    return np.argpartition(scores, len(scores) - k)[len(scores) - k :]
+    Examples
+    --------
+    >>> exact_top(np.array([[1.0], [3.0], [2.0]]), np.array([[1.0], [-1.0]]), 1)
+    array([[1],
+           [0]])
+    """
+    return np.argpartition(data @ queries.T, len(data) - k, axis=0)[len(data) - k :].T
 
 
 def _finite(value: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""What all figures of the report share: colours, text that stays text, files without a date."""
+"""What all figures share: colours, text that stays text, files without a date."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ COLOURS = (
 
 
 @contextmanager
-def _settings(name: str) -> Iterator[None]:
+def settings(name: str) -> Iterator[None]:
+    """Draw a figure of this name with the settings that all figures have."""
     import matplotlib as mpl  # noqa: PLC0415 - an extra
 
     # The salt makes the ids in the file the same each time, and others than in other figures.
@@ -36,19 +37,24 @@ def grid(name: str, rows: int, columns: int, width: float, height: float, **more
     """Return an empty figure and its axes, shape (rows, columns)."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
-    with _settings(name):
+    with settings(name):
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False, **more)
     for one in axes.flat:
-        one.grid(which="major", color="0.92")
-        one.spines[["top", "right"]].set_visible(False)
+        tidy(one)
     return figure, axes
+
+
+def tidy(axes: Any) -> None:
+    """Draw faint lines behind the data, and no frame above and to the right of it."""
+    axes.grid(which="major", color="0.92")
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def svg(name: str, figure: Any) -> str:
     """Return a figure as SVG; the same rows give the same text with the same matplotlib."""
     written = io.StringIO()
-    with _settings(name):
+    with settings(name):
         figure.savefig(written, format="svg", metadata={"Date": None})
     lines = (line.rstrip() for line in written.getvalue().splitlines())
     return "\n".join(lines) + "\n"

@@ -7,15 +7,15 @@ both are therefore run under a uniformly random order, too.
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import sureshot
-from sureshot.experiments import metrics, rows
-from sureshot.experiments.check import checked
+from sureshot.experiments import clock, metrics, rows
+from sureshot.experiments.answers import checked
 from sureshot.theory.schedule import bounded_me
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ REWARDS_PER_CHUNK = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class LossCase:
     """One method on one set of lists, for one delta and every epsilon."""
 
     figure: str
@@ -47,7 +47,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Scale:
     """How large the lists are, what is asked, and of how many sets of lists."""
 
     n_arms: int
@@ -56,24 +56,24 @@ class Plan:
     runs: int
 
 
-PLANS = {
-    "small": Plan(1_000, 4_000, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 20),
-    "paper": Plan(10_000, 100_000, tuple(step / 20 for step in range(1, 13)), 20),
+SCALES = {
+    "small": Scale(1_000, 4_000, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 20),
+    "paper": Scale(10_000, 100_000, tuple(step / 20 for step in range(1, 13)), 20),
 }
 
 
-def cases(scale: str) -> list[Case]:
+def cases(scale: str) -> list[LossCase]:
     """Return the cases of a scale, those on the same lists after each other."""
-    plan = PLANS[scale]
+    sizes = SCALES[scale]
     return [
-        Case("fig1", plan.n_arms, plan.n_rewards, method, order, delta, plan.epsilons, seed)
-        for seed in range(plan.runs)
+        LossCase("fig1", sizes.n_arms, sizes.n_rewards, method, order, delta, sizes.epsilons, seed)
+        for seed in range(sizes.runs)
         for method, order in WAYS
         for delta in DELTAS
     ]
 
 
-def measure(wanted: Sequence[Case], folder: Path | None = None) -> Iterator[Row]:  # noqa: ARG001
+def measure(wanted: Sequence[LossCase], folder: Path | None = None) -> Iterator[Row]:  # noqa: ARG001
     """Yield the row of each case; lists are made once for all the cases that search them."""
     made, lists = None, np.empty((0, 0), dtype=bool)
     for case in wanted:
@@ -133,30 +133,34 @@ def ones_first(
     return alive, numbers
 
 
-def _row(case: Case, lists: Array, ones: Ints) -> Row:
+def _row(case: LossCase, lists: Array, ones: Ints) -> Row:
     means = ones / case.n_rewards
     found: dict[str, list[float]] = {"suboptimality": [], "numbers_read": [], "seconds": []}
-    for position, epsilon in enumerate(case.epsilons):
-        started = time.perf_counter()
-        if case.order == "ones first":
-            answer, numbers = ones_first(ones, case.n_rewards, epsilon, case.delta)
-        else:
-            result = sureshot.top_k(
-                lists,
-                np.full(case.n_rewards, 1 / case.n_rewards),  # so that scores are means
-                k=1,
-                epsilon=epsilon,
-                delta=case.delta,
-                method=case.method,
-                rng=np.random.default_rng([case.seed, position, round(1000 * case.delta)]),
-            )
-            answer, numbers = result.indices, result.work.numbers_read
-        found["seconds"].append(rows.seconds_since(started))
+    for position in range(len(case.epsilons)):
+        (answer, numbers), seconds = clock.timed(partial(_search, case, lists, ones, position))
+        found["seconds"].append(seconds)
         answer = checked(answer, case.n_arms, 1, case.method)
         found["suboptimality"].append(metrics.suboptimality(answer, means, 1))
         found["numbers_read"].append(numbers)
     kind = "counted" if case.order == "ones first" else "run"
     return asdict(case) | {"kind": kind} | found | rows.environment()
+
+
+def _search(case: LossCase, lists: Array, ones: Ints, position: int) -> tuple[Ints, int]:
+    """Return what is found for one of the epsilons, and the numbers read."""
+    epsilon = case.epsilons[position]
+    if case.order == "ones first":
+        return ones_first(ones, case.n_rewards, epsilon, case.delta)
+    result = sureshot.top_k(
+        lists,
+        np.full(case.n_rewards, 1 / case.n_rewards),  # so that scores are means
+        k=1,
+        epsilon=epsilon,
+        delta=case.delta,
+        method=case.method,
+        rng=np.random.default_rng([case.seed, position, round(1000 * case.delta)]),
+    )
+    return result.indices, result.work.numbers_read
 
 
 def describe(row: Row) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from sureshot.experiments import drawing, metrics, page
+from sureshot.experiments import drawing, metrics
 from sureshot.experiments.fig1 import DELTAS, WAYS
+from sureshot.experiments.numbers import per_cent
 from sureshot.experiments.section import Claim, Picture, Section, Table
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def section(found: Sequence[Row]) -> Section:
                     f"{epsilon:g}",
                     f"{loss:.4f}",
                     f"{worst:.4f}",
-                    page.per_cent(read[epsilon]),
+                    per_cent(read[epsilon]),
                 ]
             )
     return Section(

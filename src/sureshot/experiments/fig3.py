@@ -9,7 +9,7 @@ from sureshot.experiments import speed_up, synthetic
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sureshot.experiments.compare import Case
+    from sureshot.experiments.compare import ComparisonCase
     from sureshot.experiments.rows import Row
     from sureshot.experiments.section import Section
 
@@ -30,7 +30,7 @@ NOTES = (
 )
 
 
-def cases(scale: str) -> list[Case]:
+def cases(scale: str) -> list[ComparisonCase]:
     """Return the cases of a scale."""
     return synthetic.cases("fig3", "uniform", scale)
 

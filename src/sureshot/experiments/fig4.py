@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sureshot._types import Array
-    from sureshot.experiments.compare import Case
+    from sureshot.experiments.compare import ComparisonCase
     from sureshot.experiments.rows import Row
     from sureshot.experiments.sets import DataSet
 
@@ -57,7 +57,7 @@ def names() -> list[str]:
     return [DIGITS, FASHION, *readings]
 
 
-def cases(scale: str) -> list[Case]:
+def cases(scale: str) -> list[ComparisonCase]:
     """Return the cases of all data sets, there or not."""
     grid = replace(grids.GRIDS[scale], deltas=grids.GRIDS[scale].deltas[:1])
     return [
@@ -94,7 +94,7 @@ def lacking(folder: Path | None) -> dict[str, str]:
     return found
 
 
-def measure(wanted: Sequence[Case], folder: Path | None) -> Iterator[Row]:
+def measure(wanted: Sequence[ComparisonCase], folder: Path | None) -> Iterator[Row]:
     """Yield the row of each case; the ratings of a data set are factorised once."""
     return compare.measure(wanted, Loader(folder).load)
 
@@ -106,7 +106,7 @@ class Loader:
         self.folder = folder
         self.made: tuple[str, str, tuple[Array, Array]] | None = None
 
-    def load(self, case: Case) -> DataSet:
+    def load(self, case: ComparisonCase) -> DataSet:
         """Make the data of a case."""
         if case.data == DIGITS:
             return _gradients(case, gradients.digits_samples, epochs=10)
@@ -130,20 +130,13 @@ class Loader:
 
 def _images(path: Path) -> tuple[gradients.Samples, gradients.Samples]:
     try:
-        with np.load(path) as file:
-            train, test = (
-                gradients.image_samples(
-                    file[f"{part}_images_idx3_ubyte"], file[f"{part}_labels_idx1_ubyte"]
-                )
-                for part in ("train", "t10k")
-            )
+        return gradients.image_samples(path)
     except ratings.UNREADABLE as error:
         raise sets.UnreadableData(f"{FASHION}: cannot read {path.name}: {error}") from error
-    return train, test
 
 
 def _gradients(
-    case: Case,
+    case: ComparisonCase,
     samples: Callable[[np.random.Generator], tuple[gradients.Samples, gradients.Samples]],
     epochs: int,
 ) -> DataSet:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.random import Generator
     from numpy.typing import NDArray
 
@@ -173,8 +175,17 @@ def digits_samples(generator: Generator) -> tuple[Samples, Samples]:
     return samples.take(shuffled[HELD_OUT_DIGITS:]), samples.take(shuffled[:HELD_OUT_DIGITS])
 
 
-def image_samples(images: NDArray[Any], labels: NDArray[Any]) -> Samples:
-    """Return images of bytes as samples."""
+def image_samples(path: Path) -> tuple[Samples, Samples]:
+    """Return the images of bytes in a file of Fashion-MNIST, those to train on and those held out."""
+    with np.load(path) as file:
+        train, test = (
+            _image_samples(file[f"{part}_images_idx3_ubyte"], file[f"{part}_labels_idx1_ubyte"])
+            for part in ("train", "t10k")
+        )
+    return train, test
+
+
+def _image_samples(images: NDArray[Any], labels: NDArray[Any]) -> Samples:
     # Not 255: the inputs must be multiples of `GRID`.
     inputs = images.reshape(len(images), -1).astype(np.float32) / np.float32(256)
     return Samples(inputs, labels.astype(np.int64))

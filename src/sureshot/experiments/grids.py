@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from sureshot.experiments.compare import Case
+from sureshot.experiments.compare import ComparisonCase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,12 +93,12 @@ GRIDS = {
 
 def cases(
     figure: str, data: str, shape: tuple[int, int], ks: Sequence[int], grid: Grid, queries: int
-) -> list[Case]:
+) -> list[ComparisonCase]:
     """Return the cases of one data set; those of one fitted method follow each other."""
     settings = grid.settings()
     fits = dict.fromkeys((method, build) for method, build, _ in settings)
     return [
-        Case(figure, data, *shape, k, method, build, asked, queries, seed=0)
+        ComparisonCase(figure, data, *shape, k, method, build, asked, queries, seed=0)
         for method, build in fits
         for k in ks
         for name, made_with, asked in settings

@@ -1,6 +1,6 @@
 """How good and how fast an answer is: the paper's definitions, as functions of plain numbers.
 
-Answers are arms without duplicates, `scores` are the true scores of all arms; `check` sees to both.
+Answers are arms without duplicates, `scores` are the true scores of all arms: `answers` makes sure of both.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from sureshot._types import Floats, Ints
+
+# Scores that differ by this share of the largest one are equal but for rounding.
+ROUNDING = 1e-12
 
 
 def kth_best(scores: Floats, k: int) -> float:
@@ -31,8 +34,8 @@ def kth_best(scores: Floats, k: int) -> float:
 def precision(answer: Ints, scores: Floats, k: int) -> float:
     """Return the part of the true top k that was returned.
 
-    An arm that ties with the k-th best is as good as it. An answer of fewer than k arms misses the
-    others.
+    An arm that ties with the k-th best, up to rounding, is as good as it. An answer of fewer than k
+    arms misses the others.
 
     Examples
     --------
@@ -40,7 +43,8 @@ def precision(answer: Ints, scores: Floats, k: int) -> float:
     >>> precision(np.array([0, 3]), scores, 2), precision(np.array([2]), scores, 2)
     (0.5, 0.5)
     """
-    return float(np.count_nonzero(scores[answer] >= kth_best(scores, k))) / k
+    enough = kth_best(scores, k) - ROUNDING * float(np.abs(scores).max())
+    return float(np.count_nonzero(scores[answer] >= enough)) / k
 
 
 def suboptimality(answer: Ints, scores: Floats, k: int) -> float:

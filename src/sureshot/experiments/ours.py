@@ -34,7 +34,7 @@ class Ours:
         Seed of the random orders. A query has its own, whatever was asked before.
     """
 
-    is_told_limits = True
+    needs_limits = True
 
     def __init__(self, known: DataSet, seed: int) -> None:
         self.limits = known.low, known.high
@@ -130,7 +130,7 @@ class ScannedBetting(Betting):
     """Betting after a scan of the data, which finds the limits, too."""
 
     name: ClassVar[str] = "betting, scanned"
-    is_told_limits = False
+    needs_limits = False
 
     def fit(self, data: Array) -> Self:
         """Read the data once for its scales and norms."""

@@ -1,4 +1,8 @@
-"""Rows of results: one JSON object per line, with what is needed to repeat the measurement."""
+"""Rows of results: one JSON object per line, with what is needed to repeat the measurement.
+
+What one row measures is a case: a dataclass whose fields are part of the row. Equal cases are measured
+once, so that an interrupted run goes on where it stopped.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import json
 import os
 import platform
 import subprocess
-import time
 from dataclasses import asdict, fields
 from functools import cache
 from pathlib import Path
@@ -53,12 +56,10 @@ def append(path: Path, row: Row) -> None:
         file.write(json.dumps(row).encode() + b"\n")
 
 
-def seconds_since(started: float) -> float:
-    """Return the seconds since a reading of ``time.perf_counter``, to a tenth of a microsecond.
-
-    More digits say nothing, and rows are kept.
-    """
-    return round(time.perf_counter() - started, 7)
+def write(path: Path, found: Iterable[Row]) -> None:
+    """Write a file of these rows and no others."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
 
 
 def missing(wanted: Sequence[Case], there: Iterable[Row]) -> list[Case]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from sureshot.experiments import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,9 +45,8 @@ class DataSet:
 
 def of_rows(data: Array, queries: Array) -> DataSet:
     """Return a data set with the smallest and the largest value of the rows as limits."""
-    started = time.perf_counter()
-    low, high = float(data.min()), float(data.max())
-    return DataSet(data, queries, low, high, time.perf_counter() - started)
+    (low, high), seconds = clock.timed(lambda: (float(data.min()), float(data.max())))
+    return DataSet(data, queries, low, high, seconds)
 
 
 def made(make: Make, n: int, N: int, queries: int, seed: int) -> tuple[Floats32, Floats32]:

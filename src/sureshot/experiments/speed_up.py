@@ -6,6 +6,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from sureshot.experiments import drawing, metrics
+from sureshot.experiments.numbers import digits, seconds
 from sureshot.experiments.section import Claim, Picture, Section, Table
 from sureshot.experiments.titles import TITLES
 
@@ -180,28 +181,6 @@ def refusals(found: Sequence[Row]) -> list[str]:
         f"{TITLES[row['method']]} refused: {row['refused']}." for row in found if "refused" in row
     )
     return list(said)
-
-
-def seconds(value: float) -> str:
-    """Write a time in the unit that fits it.
-
-    Examples
-    --------
-    >>> seconds(12.34), seconds(0.9999), seconds(0.0123), seconds(0.0)
-    ('12.3 s', '1 s', '12.3 ms', '0 ms')
-    """
-    return f"{digits(value, 3)} s" if value >= 0.9995 else f"{digits(1000 * value, 3)} ms"
-
-
-def digits(value: float, count: int) -> str:
-    """Write a number with so many digits that mean something, and never as a power of ten.
-
-    Examples
-    --------
-    >>> digits(1234.5, 2), digits(0.01234, 2), digits(98.76, 3)
-    ('1,200', '0.012', '98.8')
-    """
-    return f"{float(f'{value:.{count}g}'):,.12g}"
 
 
 def _times(speed: float | None) -> str:

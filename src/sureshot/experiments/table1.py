@@ -6,11 +6,12 @@ from importlib.util import find_spec
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from sureshot.experiments import metrics, page, synthetic
-from sureshot.experiments.compare import Case
+from sureshot.experiments import metrics, synthetic
+from sureshot.experiments.compare import ComparisonCase
 from sureshot.experiments.grids import knobs
+from sureshot.experiments.numbers import digits, per_cent, seconds
 from sureshot.experiments.section import Claim, Section, Table
-from sureshot.experiments.speed_up import by_clock, digits, refusals, seconds
+from sureshot.experiments.speed_up import by_clock, refusals
 from sureshot.experiments.titles import TITLES
 
 if TYPE_CHECKING:
@@ -77,15 +78,15 @@ PACKAGES = {
 
 
 NOTES = (
-    "hnswlib does not tell how many rows it compares: its share is that of the rows in its list alone.",
+    "hnswlib does not report how many rows it compares: its share is that of the rows in its list alone.",
 )
 
 
-def cases(scale: str) -> list[Case]:
+def cases(scale: str) -> list[ComparisonCase]:
     """Return one case for each method, on the data of Figure 3."""
     shape, queries = synthetic.SHAPES[scale], synthetic.QUERIES[scale]
     return [
-        Case("table1", "uniform", *shape, K, method, build, asked, queries, seed=0)
+        ComparisonCase("table1", "uniform", *shape, K, method, build, asked, queries, seed=0)
         for method, build, asked, *_ in METHODS
     ]
 
@@ -117,7 +118,7 @@ def section(found: Sequence[Row]) -> Section:
                 f"{title} ({setting})" if setting else title,
                 seconds(row["preparation_seconds"]),
                 seconds(median(row["seconds"])),
-                page.per_cent(metrics.share(row["rows"], row["coordinates"], row["numbers_read"])),
+                per_cent(metrics.share(row["rows"], row["coordinates"], row["numbers_read"])),
                 f"{digits(by_clock(row), 2)}×",
                 f"{fmean(row['precision']):.2f}",
                 cost,

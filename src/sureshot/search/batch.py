@@ -1,15 +1,15 @@
 """Runs the queries of one call: several at a time, and what they read to the end in one pass.
 
 Every query is searched as it would be alone, so its answer is the same; only the time differs. But
-where a cosine needs the norms of the rows and nobody knows them, the first query finds them and is
-answered on the way, as each would be alone, and the others are searched with these norms.
+where a cosine needs norms of the rows that are not known, the first query finds them and is answered
+on the way, as each would be alone, and the others are searched with these norms.
 """
 
 from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,60 +24,88 @@ if TYPE_CHECKING:
 
     from sureshot._types import Floats
     from sureshot.result import TopK
+    from sureshot.search.methods import Method
     from sureshot.search.problem import Problem, Tally
     from sureshot.search.race.betting import Outcome
 
-    # Puts the problem of one query together, to be searched by that team.
-    Start = Callable[[int, Team], tuple[Problem, Tally]]
+    # Puts the problem of one query together, to be searched by that team; with the norms of the
+    # searched rows, if they were computed before.
+    Start = Callable[[int, Team, Floats | None], tuple[Problem, Tally]]
 
 # Queries that are searched before any of them is finished: enough to share a pass over the data, few
 # enough for their scores and problems to take little memory.
 AT_ONCE = 16
 
 
-def run_with_norms(
-    start: Start, queries: Sequence[int], method: str, team: Team
-) -> tuple[list[TopK], Floats]:
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """The queries of one call, and how they are searched."""
+
+    start: Start
+    count: int
+    single: bool  # whether one query was given as such, and not as a batch of one
+    method: Method
+    seed: int  # the same for all of them
+    team: Team
+    threads: int  # that may search different queries at the same time
+    need_norms: bool  # whether the norms of the rows must be computed
+
+
+def run_queries(queries: Queries) -> list[TopK]:
+    """Search with all queries and return their results in order."""
+    results: list[TopK] = []
+    norms: Floats | None = None
+    if queries.need_norms:
+        results, norms = _run_with_norms(queries)
+    elif queries.single:
+        problem, tally = queries.start(0, queries.team, None)
+        results = [run(problem, queries.method, queries.seed, tally)]
+    if len(results) < queries.count:
+        results += _run_batch(queries, range(len(results), queries.count), norms)
+    return results
+
+
+def _run_with_norms(queries: Queries) -> tuple[list[TopK], Floats]:
     """Answer the first query by cosine, and find the norms of the rows in the same pass over them.
 
     The pass reads everything, so the answer is exact. Where all the others are to be exact, too, as
     many of them are answered as share a pass.
     """
-    started = [start(query, team) for query in queries[: AT_ONCE if method == "exact" else 1]]
+    team = queries.team
+    together = 1 if queries.method.samples else min(AT_ONCE, queries.count)
+    started = [queries.start(query, team, None) for query in range(together)]
     problems, tallies = [problem for problem, _ in started], [tally for _, tally in started]
     norms = np.empty(len(problems[0].arms))
     answers = exact.search_together(problems, tallies, team, norms)
     return list(map(result_of, problems, answers, tallies)), norms
 
 
-def run_batch(
-    start: Start, queries: Sequence[int], method: str, seed: int, threads: int, team: Team
-) -> list[TopK]:
-    """Search with all queries and return their results in order."""
+def _run_batch(queries: Queries, which: Sequence[int], norms: Floats | None) -> list[TopK]:
+    """Search with some of the queries, in passes that they share if the method allows that."""
+    start, seed, team, threads = queries.start, queries.seed, queries.team, queries.threads
 
     def search(query: int) -> TopK:
         began = time.perf_counter()
-        problem, tally = start(query, team)
-        found = run(problem, method, seed, tally)
+        problem, tally = start(query, team, norms)
+        found = run(problem, queries.method, seed, tally)
         return replace(found, work=replace(found.work, seconds=time.perf_counter() - began))
 
-    if method not in ("betting", "exact"):
-        return [search(query) for query in queries]
+    begin = queries.method.batch
+    if begin is None:
+        return [search(query) for query in which]
 
     def race(query: int, its_team: Team) -> Outcome:
         began = time.perf_counter()
-        problem, tally = start(query, its_team)
-        outcome = betting.Outcome(problem, tally)
-        if method != "exact":
-            outcome = betting.race(problem, np.random.default_rng(seed), tally)
+        problem, tally = start(query, its_team, norms)
+        outcome = begin(problem, np.random.default_rng(seed), tally)
         tally.seconds = time.perf_counter() - began
         return outcome
 
     results: list[TopK] = []
     with ThreadPoolExecutor(threads) as pool:
         try:
-            for first in range(0, len(queries), AT_ONCE):
-                some = queries[first : first + AT_ONCE]
+            for first in range(0, len(which), AT_ONCE):
+                some = which[first : first + AT_ONCE]
                 # A thread for each query is never slower than all threads for one after the other, as
                 # long as no thread is left without a query.
                 alone = len(some) % threads if threads > 1 else len(some)

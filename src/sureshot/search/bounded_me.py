@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.result import Certificate
-from sureshot.search import exact
+from sureshot.search import certificate, exact
 from sureshot.search.problem import Answer, largest
 from sureshot.search.reward_limits import checked_totals
 from sureshot.theory import schedule
@@ -63,18 +62,16 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
         tally.end_round(len(alive), pulls)
 
     scores_known = pulls == n_rewards
-    if problem.cheap_pulls:
+    if not source.costs.each_number_is_paid:
         estimates = problem.scores(alive, source.exact_scores(problem.arms[alive]))
         tally.numbers_read += k * source.n_coordinates
         tally.exact_scores += k
         scores_known = True
-    certificate = Certificate(
-        epsilon=problem.epsilon,
-        delta=problem.delta,
-        exact=False,
-        scores="exact" if scores_known else "estimate",
-        unconditional=False,
-        assumption=AS_PUBLISHED + problem.assumption.removeprefix("unconditional"),
+    proved = certificate.promise(
+        problem,
+        problem.epsilon,
+        theorem=AS_PUBLISHED,
+        scores_known=scores_known,
         every_position=k == 1,
     )
-    return Answer(alive, estimates, certificate)
+    return Answer(alive, estimates, proved, "bounded-me")

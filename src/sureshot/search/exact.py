@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.result import Certificate
-from sureshot.search import cosine
+from sureshot.search import certificate, cosine
 from sureshot.search.problem import Answer, largest, timed
+from sureshot.sources.base import QuerySource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sureshot._native import Team
-    from sureshot._types import Floats
+    from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
+    from sureshot.sources.base import Source
 
 # Numbers between two reports of progress: a few tens of milliseconds at memory speed.
 NUMBERS_PER_ROUND = 1 << 27
 
 FEWEST_ARMS_BY_COLUMN = 1 << 15
-
-CERTIFICATE = Certificate(
-    epsilon=0.0,
-    delta=0.0,
-    exact=True,
-    scores="exact",
-    unconditional=True,
-    assumption="no assumption is needed",
-    every_position=True,
-)
-
-
-def certificate(problem: Problem) -> Certificate:
-    """Return the certificate of an answer for which every score was computed."""
-    if not problem.condition:
-        return CERTIFICATE
-    return dataclasses.replace(CERTIFICATE, assumption=problem.condition)
 
 
 def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:  # noqa: ARG001
@@ -74,12 +57,11 @@ def _search_together(
     for start in range(0, len(arms), arms_per_round):
         stop = min(start + arms_per_round, len(arms))
         some = slice(start, stop)
-        found = None if norms is None else norms[some]
-        sources = [problem.source for problem in problems]
-        sums = source.exact_scores(arms[some], sources, team, found)
+        if norms is None:
+            sums = sums_of(problems, arms[some], team)
+        else:
+            sums = _sums_and_cosines(problems, some, team, norms)
         for problem, tally, own, raw in zip(problems, tallies, scores, sums, strict=True):
-            if found is not None and problem.query_norm is not None:
-                problem.scale[some] = cosine.factors(found, arms[some], problem.query_norm)
             own[some] = problem.scores(some, raw)
             tally.numbers_read += (stop - start) * source.n_coordinates
             tally.exact_scores += stop - start
@@ -89,6 +71,32 @@ def _search_together(
             tally.end_round(len(arms) - stop, source.n_coordinates, threshold)
     best = [largest(own, problem.k) for problem, own in zip(problems, scores, strict=True)]
     return [
-        Answer(k_best, own[k_best], certificate(problem))
+        Answer(k_best, own[k_best], certificate.exact_answer(problem), "exact")
         for problem, k_best, own in zip(problems, best, scores, strict=True)
     ]
+
+
+def sums_of(problems: Sequence[Problem], arms: Ints, team: Team) -> Floats:
+    """Return the sum of all rewards of some arms for each problem, in one pass over the data."""
+    sources = [problem.source for problem in problems]
+    if not isinstance(sources[0], QuerySource):
+        return np.stack([source.exact_scores(arms) for source in sources])
+    return sources[0].exact_scores_of(_queries(sources), arms, team)
+
+
+def _sums_and_cosines(
+    problems: Sequence[Problem], some: slice, team: Team, norms: Floats
+) -> Floats:
+    """Return the same, and fill in the norms of the arms and the factors that make cosines of sums."""
+    arms, sources = problems[0].arms[some], [problem.source for problem in problems]
+    assert isinstance(sources[0], QuerySource), "cosines are of data and queries"
+    sums, norms[some] = sources[0].exact_scores_and_norms(_queries(sources), arms, team)
+    for problem in problems:
+        if problem.query_norm is not None:
+            problem.scale[some] = cosine.factors(norms[some], arms, problem.query_norm)
+    return sums
+
+
+def _queries(sources: Sequence[Source]) -> Floats:
+    queries = [source.query for source in sources if isinstance(source, QuerySource)]
+    return queries[0][None] if len(queries) == 1 else np.stack(queries)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from sureshot._types import Floats, Ints
     from sureshot.result import Certificate
-    from sureshot.sources.base import RewardSource
+    from sureshot.search.condition import Condition
+    from sureshot.sources.base import Source
     from sureshot.theory.intervals import Intervals
 
 
@@ -30,16 +31,15 @@ class Problem:
     with two signs, the largest absolute values do.
     """
 
-    source: RewardSource
+    source: Source
     arms: Ints  # the arms to search, ascending
     scale: Floats  # one positive factor per searched arm: 1, or 1/N for means, or 1/norms, or given
     k: int
     epsilon: float  # in the units of the scores
     delta: float
     intervals: Intervals  # of the block sums
-    assumption: str  # what the intervals rest on, in words
-    unconditional: bool = True  # unless the assumption is one that nobody can check
-    condition: str = ""  # what even an exact score rests on, in words
+    condition: Condition  # what the intervals rest on
+    score_condition: Condition | None = None  # what even an exact score rests on
     # Of cosines whose row norms nobody knows: the pass over all rows that finds them fills the scale.
     query_norm: float | None = None
     signs: tuple[float, ...] = (1.0,)
@@ -47,7 +47,6 @@ class Problem:
     deadline: float | None = None  # time.perf_counter() after which it stops
     team: Team = field(default_factory=lambda: Team(1))
     replacement: bool = False  # whether rewards are drawn with replacement
-    cheap_pulls: bool = True  # whether reading the answers to the end costs next to nothing
 
     def scores(self, positions: Ints | slice, sums: Floats) -> Floats:
         """Return the scores, as they are ranked, of arms whose rewards have these sums."""
@@ -71,6 +70,7 @@ class Answer:
     positions: Ints  # in Problem.arms
     scores: Floats
     certificate: Certificate
+    algorithm: str  # which search found them
 
 
 @dataclass(slots=True)

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from sureshot.sources.base import Totals
 
 
-def checked_totals(
-    problem: Problem, positions: Ints, blocks: Ints, limit: Floats, *, squares: bool = False
-) -> Totals:
+def checked_totals(problem: Problem, positions: Ints, blocks: Ints, limit: Floats) -> Totals:
     """Return the totals of some arms over some blocks, each block sum within centre ± limit w.
 
     `limit` has one entry per arm.
@@ -27,7 +25,6 @@ def checked_totals(
         blocks,
         intervals.centre[blocks],
         intervals.weight[blocks],
-        squares=squares,
     )
     outside = found.largest > limit
     if outside.any():

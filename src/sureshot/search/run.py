@@ -7,56 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.result import TopK, Work
-from sureshot.search import bounded_me, exact
-from sureshot.search.bandits import (
-    exponential_gap,
-    lil_ucb,
-    lucb,
-    median_elimination,
-    successive_elimination,
-    successive_halving,
-    successive_rejects,
-)
-from sureshot.search.race import betting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from sureshot.search.methods import Method
     from sureshot.search.problem import Answer, Problem, Tally
 
-METHODS: dict[str, Callable[[Problem, np.random.Generator, Tally], Answer]] = {
-    "betting": betting.search,
-    "exact": exact.search,
-    "bounded-me": bounded_me.search,
-    "median-elimination": median_elimination.search,
-    "successive-elimination": successive_elimination.search,
-    "lucb": lucb.search,
-    "lil-ucb": lil_ucb.search,
-    "exponential-gap": exponential_gap.search,
-    "successive-halving": successive_halving.search,
-    "successive-rejects": successive_rejects.search,
-}
-# The bandits of the literature: they need limits of the rewards, pull single coordinates, and draw
-# them with replacement unless told otherwise.
-BANDITS = tuple(name for name in METHODS if name not in ("betting", "exact", "bounded-me"))
-# Methods that find the best arm only.
-TOP_ONE = (
-    "median-elimination",
-    "successive-elimination",
-    "lil-ucb",
-    "exponential-gap",
-    "successive-halving",
-)
-# Methods whose parameter is a budget, in place of epsilon and delta.
-FIXED_BUDGET = ("successive-halving", "successive-rejects")
-# Methods that read a budget's worth or less if there is one, and say what that is good for.
-WITH_BUDGET = ("betting", *BANDITS)
 
-
-def run(problem: Problem, method: str, seed: int, tally: Tally) -> TopK:
+def run(problem: Problem, method: Method, seed: int, tally: Tally) -> TopK:
     """Search and return the result."""
-    answer = METHODS[method](problem, np.random.default_rng(seed), tally)
-    return result_of(problem, answer, tally)
+    search = method.search_for(problem)
+    return result_of(problem, search(problem, np.random.default_rng(seed), tally), tally)
 
 
 def result_of(problem: Problem, answer: Answer, tally: Tally) -> TopK:
@@ -81,4 +41,5 @@ def result_of(problem: Problem, answer: Answer, tally: Tally) -> TopK:
         certificate=answer.certificate,
         work=work,
         rounds=tuple(tally.rounds),
+        algorithm=answer.algorithm,
     )

@@ -1,16 +1,30 @@
-"""What every source answers: the sums of these arms over these blocks."""
+"""What a source is: access to rewards, what it costs, and nothing else.
+
+A source knows no epsilon, no delta, no order and no ledger. A search asks it for sums and decides by its
+costs what to ask for next. A new kind of data needs `block_sums` and the attributes of `Source`; the other
+answers are made of block sums unless a source has a faster way.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot._summation import add_exactly
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    from sureshot._native import Ledger, Met, Order, Team
+    from sureshot._native import Dense, Team
     from sureshot._types import Floats, Ints
     from sureshot.blocks import Blocks
+    from sureshot.sources.costs import ReadingCosts
+
+# Block sums that are asked for at once to be added up: enough to be worth a call, a few MB at most.
+SUMS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,73 +38,78 @@ class Totals:
     high: Floats
     low: Floats
     largest: Floats  # the largest |block sum - centre| / weight met
-    squares: Floats | None  # sums of the squared data values, where they were asked for
 
 
-class RewardSource(Protocol):
+class Source(ABC):
     """Rewards f(arm, coordinate) of `n_arms` arms, read in blocks of consecutive coordinates.
 
-    `Blocks` says which coordinates are pulled as one. All sums are float64. A reward that is met and is not a finite number
-    raises `BoundsError`.
+    All sums are float64. A reward that is met and is not a finite number raises `BoundsError`, which names
+    the arm and the coordinate.
     """
 
     n_arms: int
     n_coordinates: int
-    blocks: Blocks
+    blocks: Blocks  # coordinates that are read together: as many as the storage hands over at once
     bytes_per_number: int
-    coordinate_major: bool  # whether one coordinate of all arms is nearer than all of one arm
+    coordinate_major: bool  # whether one coordinate of all arms lies closer together than one arm
+    costs: ReadingCosts
+    dense: Dense | None = None  # for the native kernels, if they can read this source themselves
 
-    def block_sums(self, arms: Ints, blocks: Ints, squares: Floats | None = None) -> Floats:
-        """Return the sum of each arm over each block, shape (len(blocks), len(arms)).
+    @abstractmethod
+    def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
+        """Return the sum of each arm over each block, shape (len(blocks), len(arms))."""
 
-        `squares`, where the source has data values and the array is given, is filled with the sums
-        of their squares in the same shape.
-        """
-        ...
-
-    def advance(
-        self,
-        ledger: Ledger,
-        order: Order,
-        team: Team,
-        arms: Ints,
-        positions: Ints,
-        start: int,
-        stop: int,
-    ) -> Met:
-        """Read the drawn blocks [start, stop) of the arms at some positions into the ledger."""
-        ...
-
-    def finish(
-        self, arms: Ints, positions: Ints, ledger: Ledger, order: Order
-    ) -> tuple[Floats, int]:
-        """Return the sums of the arms at some positions over all blocks that can be drawn.
-
-        And how many numbers were read for it.
-        """
-        ...
-
-    def totals(
-        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
-    ) -> Totals:
+    def totals(self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats) -> Totals:
         """Return the sums of each arm over all the blocks together.
 
         `centre` and `weight`, one entry per given block, are what `Totals.largest` is measured in.
         """
-        ...
+        high, low, largest = np.zeros((3, len(arms)))
+        for some in _portions(len(blocks), len(arms)):
+            sums = self.block_sums(arms, blocks[some])
+            distance = np.abs(sums - centre[some, None]) / weight[some, None]
+            largest = np.maximum(largest, distance.max(axis=0))
+            for row in sums:
+                high, lost = add_exactly(high, row)
+                low += lost
+        return Totals(high, low, largest)
 
-    def exact_scores(
-        self,
-        arms: Ints,
-        sources: Sequence[Self] = (),
-        team: Team | None = None,
-        norms: Floats | None = None,
-    ) -> Floats:
-        """Return the sum of all rewards of each arm, shape (len(arms),).
+    def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
+        """Return the sum of all rewards of each arm, or of those in the given blocks.
 
-        With `sources` of the same data, itself among them, that of each, (len(sources), len(arms)),
-        in one pass over the data where that is possible, by another team where one is given.
-        `norms`, where the source has data values and the array is given, is filled with the
-        Euclidean norm of each arm in the same pass.
+        Equal rows have equal sums.
         """
-        ...
+        if blocks is None:
+            blocks = np.arange(self.blocks.count)
+        ones = np.ones(len(blocks))
+        found = self.totals(arms, blocks, ones, ones)
+        return found.high + found.low
+
+
+class QuerySource(Source):
+    """Rewards that are made of data values and a query."""
+
+    query: Floats
+
+    @abstractmethod
+    def sums_and_squares(self, arms: Ints, blocks: Ints) -> tuple[Floats, Floats]:
+        """Return the block sums, and those of the squared data values in the same shape."""
+
+    @abstractmethod
+    def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
+        """Return the scores of each arm for several queries of the same data, (queries, arms).
+
+        In one pass over the data, made by that team.
+        """
+
+    @abstractmethod
+    def exact_scores_and_norms(
+        self, queries: Floats, arms: Ints, team: Team
+    ) -> tuple[Floats, Floats]:
+        """Return the same scores, and the Euclidean norm of each arm from the same pass."""
+
+
+def _portions(n_blocks: int, n_arms: int) -> Iterator[slice]:
+    size = max(1, SUMS_AT_ONCE // max(1, n_arms))
+    for start in range(0, n_blocks, size):
+        yield slice(start, min(start + size, n_blocks))

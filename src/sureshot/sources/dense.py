@@ -10,14 +10,14 @@ from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot.blocks import Blocks
 from sureshot.errors import BoundsError
-from sureshot.sources.base import Totals
+from sureshot.sources.base import QuerySource, Totals
+from sureshot.sources.costs import in_memory
 from sureshot.sources.norms import norms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import NoReturn
 
-    from sureshot._native import Ledger, Met, Order, Team
+    from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
     from sureshot.sources.norms import PromisedNorms
 
@@ -28,7 +28,7 @@ REWARDS = {
 }
 
 
-class DenseSource:
+class DenseSource(QuerySource):
     """Rewards of each row of `data` against `query`.
 
     Parameters
@@ -40,12 +40,14 @@ class DenseSource:
     reward
         A key of `REWARDS`.
     blocks
-        Coordinates pulled together.
+        Coordinates that are read together.
     team
         The threads that read. Every sum is made by one of them, so they never change a result.
     promised
         The norms that the rows are said to have. A row that is read whole is checked.
     """
+
+    dense: _native.Dense
 
     def __init__(
         self,
@@ -56,166 +58,97 @@ class DenseSource:
         team: Team,
         promised: PromisedNorms | None = None,
     ) -> None:
+        values, element = for_kernels(data)
         self.data = data
-        self.values, self.element = for_kernels(data)
         self.query = query
-        self.reward = REWARDS[reward]
         self.blocks = blocks
         self.team = team
         self.promised = promised
+        self.dense = _native.Dense(
+            values, element, REWARDS[reward], query, block=blocks.size, shift=blocks.shift
+        )
         self.n_arms, self.n_coordinates = data.shape
         self.bytes_per_number = data.dtype.itemsize
-        self.coordinate_major = is_coordinate_major(data)
+        self.coordinate_major = _native.coordinate_major(values, element)
+        self.costs = in_memory(
+            blocks.size, self.bytes_per_number, coordinate_major=self.coordinate_major
+        )
 
-    def block_sums(self, arms: Ints, blocks: Ints, squares: Floats | None = None) -> Floats:
+    def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
         """Return the sum of each arm over each block, shape (len(blocks), len(arms))."""
         sums = np.empty((len(blocks), len(arms)))
-        _native.block_sums(
-            self.values,
-            self.element,
-            self.reward,
-            self.query,
-            arms,
-            blocks,
-            self.blocks.size,
-            self.blocks.shift,
-            self.team,
-            sums,
-            squares,
-        )
-        finite = np.isfinite(sums).all(axis=0)
-        if not finite.all():
-            self._refuse(int(arms[int(np.argmin(finite))]))
+        _native.block_sums(self.dense, arms, blocks, self.team, sums)
+        self._refuse_unless_finite(sums, arms)
         return sums
 
-    def advance(
-        self,
-        ledger: Ledger,
-        order: Order,
-        team: Team,
-        arms: Ints,
-        positions: Ints,
-        start: int,
-        stop: int,
-    ) -> Met:
-        """Read the drawn blocks [start, stop) of the arms at some positions into the ledger."""
-        met = ledger.read(
-            team,
-            self.values,
-            self.element,
-            self.reward,
-            self.query,
-            self.blocks.size,
-            self.blocks.shift,
-            arms,
-            order,
-            positions,
-            start,
-            stop,
-        )
-        if met.broken >= 0:
-            self._refuse(int(arms[met.broken]))
-        return met
+    def sums_and_squares(self, arms: Ints, blocks: Ints) -> tuple[Floats, Floats]:
+        """Return the block sums, and those of the squared data values in the same shape."""
+        sums, squares = np.empty((2, len(blocks), len(arms)))
+        _native.block_sums(self.dense, arms, blocks, self.team, sums, squares)
+        self._refuse_unless_finite(sums, arms)
+        return sums, squares
 
-    def finish(
-        self,
-        arms: Ints,
-        positions: Ints,  # noqa: ARG002 - whole rows are read, whatever was sampled of them
-        ledger: Ledger,  # noqa: ARG002
-        order: Order,
-    ) -> tuple[Floats, int]:
-        """Return the sums of the arms over all blocks that can be drawn.
-
-        Whole rows are read again: that is faster than to pass over what was sampled of them, and
-        equal rows get equal sums. Blocks that are never drawn are not read here either.
-        """
-        if order.length == self.blocks.count:
-            return self.exact_scores(arms), len(arms) * self.n_coordinates
-        drawable = order.undrawn(0)
-        ones = np.ones(len(drawable))
-        found = self.totals(arms, drawable, ones, ones, squares=self.promised is not None)
-        if self.promised is not None and found.squares is not None:
-            self.promised.check(arms, np.sqrt(found.squares), whole=False)
-        sizes = self.blocks.sums(np.ones(self.n_coordinates))
-        return found.high + found.low, len(arms) * int(sizes[drawable].sum())
-
-    def totals(
-        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
-    ) -> Totals:
+    def totals(self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats) -> Totals:
         """Return the sums of each arm over all the blocks together."""
         high, low, largest = np.empty((3, len(arms)))
-        found = np.empty(len(arms)) if squares else None
-        _native.totals(
-            self.values,
-            self.element,
-            self.reward,
-            self.query,
-            arms,
-            blocks,
-            self.blocks.size,
-            self.blocks.shift,
-            centre,
-            weight,
-            self.team,
-            high,
-            low,
-            largest,
-            found,
-        )
+        _native.totals(self.dense, arms, blocks, centre, weight, self.team, high, low, largest)
         self._refuse_unless_finite(high, arms)
-        return Totals(high, low, largest, found)
+        return Totals(high, low, largest)
 
-    def exact_scores(
-        self,
-        arms: Ints,
-        sources: Sequence[DenseSource] = (),
-        team: Team | None = None,
-        norms: Floats | None = None,
-    ) -> Floats:
-        """Return the sum of all rewards of each arm, for each of the sources if some are given.
+    def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
+        """Return the sum of all rewards of each arm, or of those in the given blocks."""
+        if blocks is None:
+            scores: Floats = self.exact_scores_of(self.query[None], arms, self.team)[0]
+            return scores
+        ones = np.ones(len(blocks))
+        high, low, largest, squares = np.empty((4, len(arms)))
+        wanted = None if self.promised is None else squares
+        _native.totals(self.dense, arms, blocks, ones, ones, self.team, high, low, largest, wanted)
+        self._refuse_unless_finite(high, arms)
+        if self.promised is not None:
+            self.promised.check(arms, np.sqrt(squares), whole=False)
+        return high + low
 
-        `norms`, one entry per arm, is filled with the norms of the rows in the same pass over them.
-        """
-        queries = self.query[None]
-        if len(sources) > 1:
-            queries = np.stack([source.query for source in sources])
+    def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
+        """Return the scores of each arm for several queries of the same data, (queries, arms)."""
+        if self.promised is not None:
+            return self.exact_scores_and_norms(queries, arms, team)[0]
         scores = np.empty((len(queries), len(arms)))
-        measured = norms is not None or self.promised is not None
-        squares = np.empty(len(arms)) if measured else None
-        _native.row_scores(
-            self.values,
-            self.element,
-            self.reward,
-            queries,
-            arms,
-            team or self.team,
-            scores,
-            squares,
-        )
-        for own in scores:
-            self._refuse_unless_finite(own, arms)
-        if squares is not None:
-            found = norms_of(self.data, arms, squares)
-            if not np.isfinite(found).all():
-                row = arms[int(np.argmin(np.isfinite(found)))]
-                raise BoundsError(f"the norm of data row {row} is too large for float64")
-            if norms is not None:
-                norms[:] = found
-            if self.promised is not None:
-                self.promised.check(arms, found)
-        return scores if sources else scores[0]
+        _native.row_scores(self.dense, queries, arms, team, scores)
+        self._refuse_unless_finite(scores, arms)
+        return scores
+
+    def exact_scores_and_norms(
+        self, queries: Floats, arms: Ints, team: Team
+    ) -> tuple[Floats, Floats]:
+        """Return the same scores, and the Euclidean norm of each arm from the same pass."""
+        scores, squares = np.empty((len(queries), len(arms))), np.empty(len(arms))
+        _native.row_scores(self.dense, queries, arms, team, scores, squares)
+        self._refuse_unless_finite(scores, arms)
+        norms = norms_of(self.data, arms, squares)
+        finite = np.isfinite(norms)
+        if not finite.all():
+            row = arms[int(np.argmin(finite))]
+            raise BoundsError(f"the norm of data row {row} is too large for float64")
+        if self.promised is not None:
+            self.promised.check(arms, norms)
+        return scores, norms
 
     def _refuse_unless_finite(self, sums: Floats, arms: Ints) -> None:
-        if not np.isfinite(sums).all():
-            self._refuse(int(arms[int(np.argmax(~np.isfinite(sums)))]))
+        """Raise the error that names the first arm whose sums, along the last axis, are not finite."""
+        finite = np.isfinite(sums)
+        if not finite.all():
+            arm = int(arms[int(np.argmin(finite.reshape(-1, len(arms)).all(axis=0)))])
+            self._refuse(arm)
 
     def _refuse(self, arm: int) -> NoReturn:
         row = self.data[arm]
         broken = np.flatnonzero(~np.isfinite(row))
         if len(broken):
+            block = (broken[0] + self.blocks.shift) // self.blocks.size
             message = (
                 f"data row {arm} has the value {row[broken[0]]} at coordinate {broken[0]} "
-                f"(block {(broken[0] + self.blocks.shift) // self.blocks.size}): expected finite numbers"
+                f"(block {block}): expected finite numbers"
             )
         else:
             message = f"the score of data row {arm} is too large for float64"
@@ -224,7 +157,7 @@ class DenseSource:
 
 def is_coordinate_major(data: Array) -> bool:
     """Return whether one column of `data` lies closer together than one row."""
-    return abs(data.strides[0]) < abs(data.strides[1])
+    return _native.coordinate_major(*for_kernels(data))
 
 
 def row_norms(data: Array, arms: Ints, team: Team) -> Floats:

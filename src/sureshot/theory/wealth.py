@@ -32,6 +32,9 @@ SOFTENING = 1e-6
 # Stakes start at this step: earlier means and variances would come from too few rewards.
 FIRST_STAKE = 4
 
+# An interval is halved so often where wealth is inverted: more would not change a double.
+HALVINGS = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Bets:
@@ -181,7 +184,7 @@ def upper_limits(bets: Bets, log_level: float, low: Floats, high: Floats) -> Flo
     level, from above. `high` must be certain.
     """
     low, high = np.minimum(low, high), high.copy()
-    for _ in range(60):
+    for _ in range(HALVINGS):
         middle = low + (high - low) / 2
         reached = peak_log_wealth(bets, middle) >= log_level
         high = np.where(reached, middle, high)

@@ -39,13 +39,13 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
     """Halve the gap that is looked for until one arm is left."""
     if trivial(problem):
         return exact.search(problem, rng, tally)
-    pulls = Pulls(problem, rng, tally)
+    pulls = Pulls(problem, rng, tally, "exponential-gap")
     log_inverse_delta = -math.log(problem.delta)
     alive = np.arange(len(problem.arms))
     best, reached = alive[:1], math.inf
     for number in itertools.count(1):
         this = elimination.exponential_gap(number, log_inverse_delta, pulls.width, pulls.lists())
-        if pulls.hopeless(_most_pulls(this, len(alive), pulls), alive):
+        if pulls.too_many(_most_pulls(this, len(alive), pulls), alive):
             pulls.settle(alive)
             break
         sample = pulls.fresh(alive, this.pulls)
@@ -60,7 +60,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
         inner = elimination.median_elimination(
             len(alive), this.epsilon / 2, this.log_inverse_delta, pulls.width, pulls.lists()
         )
-        reference, stopped = eliminate(pulls, alive, inner, tell=False)
+        reference, stopped = eliminate(pulls, alive, inner, report=False)
         if stopped is not None:
             return pulls.answer(best, reached)
         if this.epsilon / 2 <= pulls.epsilon:

@@ -41,7 +41,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
     """Pull the arm that may be best until it certainly is."""
     if trivial(problem):
         return exact.search(problem, rng, tally)
-    pulls = Pulls(problem, rng, tally)
+    pulls = Pulls(problem, rng, tally, "lil-ucb")
     level = radii.lil_log_level(len(problem.arms) * pulls.sides, problem.delta)
     turns = Turns(pulls, lambda count: radii.lil(count, pulls.width, level))
     if not turns.start():
@@ -54,12 +54,12 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
         upper[leader] = -np.inf
         gap = float(upper.max() - lower[leader])
         undecided = int(np.count_nonzero(upper > lower[leader] + pulls.epsilon))
-        turns.tell(undecided, leader, last=gap <= pulls.epsilon)
+        turns.report(undecided, leader, last=gap <= pulls.epsilon)
         if gap <= pulls.epsilon:
             return pulls.answer(np.array([leader]))
         pulled = int(np.argmax(np.where(pulls.known, -np.inf, means + bonus)))
         count = turns.cost(pulled)
-        if not pulls.affordable(count):
+        if not pulls.budget.allows(count):
             return pulls.answer(np.array([leader]), gap)
         turns.take(pulled, count)
         bonus[pulled] = _bonus(turns, pulled)

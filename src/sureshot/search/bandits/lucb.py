@@ -38,7 +38,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
     """Pull the two arms that matter until they differ enough."""
     if trivial(problem):
         return exact.search(problem, rng, tally)
-    pulls = Pulls(problem, rng, tally)
+    pulls = Pulls(problem, rng, tally, "lucb")
     n_bounds, delta = len(problem.arms) * pulls.sides, problem.delta
     turns = Turns(pulls, lambda count: radii.lucb(count, count, n_bounds, pulls.width, delta))
     if not turns.start():
@@ -61,7 +61,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
         strongest = int(np.argmax(upper))
         gap = float(upper[strongest] - lower[weakest])
         undecided = int(np.count_nonzero(upper > lower[weakest] + pulls.epsilon))
-        turns.tell(undecided, weakest, last=gap <= pulls.epsilon)
+        turns.report(undecided, weakest, last=gap <= pulls.epsilon)
         if gap <= pulls.epsilon:
             return pulls.answer(chosen)
         both = [arm for arm in (weakest, strongest) if not pulls.known[arm]]
@@ -69,7 +69,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
         if not pulls.replacement:
             both = [fewest]
         count = turns.cost(fewest)
-        if not pulls.affordable(len(both) * count):
+        if not pulls.budget.allows(len(both) * count):
             return pulls.answer(chosen, gap)
         for arm in both:
             turns.take(arm, count)

@@ -41,21 +41,21 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
     """Halve the arms until one is left."""
     if trivial(problem):
         return exact.search(problem, rng, tally)
-    pulls = Pulls(problem, rng, tally)
+    pulls = Pulls(problem, rng, tally, "median-elimination")
     rounds = elimination.median_elimination(
         len(problem.arms), pulls.epsilon, -math.log(problem.delta), pulls.width, pulls.lists()
     )
-    best, reached = eliminate(pulls, np.arange(len(problem.arms)), rounds, tell=True)
+    best, reached = eliminate(pulls, np.arange(len(problem.arms)), rounds, report=True)
     return pulls.answer(best, reached)
 
 
 def eliminate(
-    pulls: Pulls, alive: Ints, rounds: Sequence[FreshRound], *, tell: bool
+    pulls: Pulls, alive: Ints, rounds: Sequence[FreshRound], *, report: bool
 ) -> tuple[Ints, float | None]:
     """Return the arm that is left, and None; or what can be promised if it had to stop early."""
     best, reached, lost = alive[:1], math.inf, 0.0
     for this in rounds:
-        if pulls.hopeless(this.pulls, alive):
+        if pulls.too_many(this.pulls, alive):
             pulls.settle(alive)
             return pulls.best_of(alive), None
         sample = pulls.fresh(alive, this.pulls)
@@ -69,6 +69,6 @@ def eliminate(
         order = np.lexsort((alive, -sample.means))
         alive = np.sort(alive[order[: this.keep]])
         lost += this.epsilon
-        if tell:
+        if report:
             pulls.tally.end_round(len(alive), int(pulls.counts[alive[0]]))
     return alive, None

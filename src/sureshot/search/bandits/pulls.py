@@ -5,14 +5,13 @@ Rewards are centred, as in `bounded_me`, so that all of them lie in one interval
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.result import Certificate
-from sureshot.search import exact
+from sureshot.search import certificate
 from sureshot.search.bandits.sample import Sample
+from sureshot.search.budget import Budget
 from sureshot.search.problem import Answer, largest
 from sureshot.search.reward_limits import checked_totals
 from sureshot.theory.elimination import Lists
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
 
-# Pulls with replacement never tell two equal arms apart, and two that are nearly equal only after
-# very many. So an arm is read to the end rather than pulled this many times the length of its list:
-# that costs a thousandth of what the pulls would, and ends every search.
+# Pulls with replacement never show which of two equal arms is better, and of two nearly equal ones
+# only after very many. So an arm is read to the end rather than pulled this many times the length of
+# its list: that costs a thousandth of what the pulls would, and ends every search.
 PATIENCE = 1000
 
-# Rewards that are read between two looks at the clock: some tens of milliseconds.
+# Rewards that are read between two checks of the clock: some tens of milliseconds.
 NUMBERS_PER_PORTION = 1 << 22
 # Rewards that are asked of a function in one call, and coordinates that are drawn at once.
 NUMBERS_PER_CALL = 1 << 18
@@ -36,14 +35,18 @@ class Pulls:
     """Pulls the arms of a problem, and keeps the sums.
 
     Means, `epsilon` and `width` are in units of the scores, divided by the length of the lists.
-    Arms are given by their positions in the problem.
+    Arms are given by their positions in the problem. `algorithm` is the name under which answers
+    are returned.
     """
 
-    def __init__(self, problem: Problem, rng: np.random.Generator, tally: Tally) -> None:
+    def __init__(
+        self, problem: Problem, rng: np.random.Generator, tally: Tally, algorithm: str
+    ) -> None:
         intervals, n_arms = problem.intervals, len(problem.arms)
         drawable = np.flatnonzero(intervals.weight > 0)
         farthest = float((problem.scale * intervals.limit).max())
         self.problem, self.tally = problem, tally
+        self.budget = Budget(problem, tally, always_starts=True)
         self.replacement = problem.replacement
         self.n_rewards = len(drawable)
         self.width = 2 * float(intervals.weight.max()) * farthest
@@ -57,9 +60,9 @@ class Pulls:
         self.known = np.zeros(n_arms, dtype=np.bool_)
         self.front = 0  # without replacement: coordinates that some arm has pulled
         self._sums = np.zeros(n_arms)  # of the centred rewards
-        self._before = tally.numbers_read  # by a scan, say: not part of the budget
         self._constant = float(intervals.centre.sum())
         self._rng = rng
+        self._algorithm = algorithm
         self._coordinates = drawable
         if not self.replacement:
             self._coordinates = drawable[rng.permutation(self.n_rewards)]
@@ -69,30 +72,14 @@ class Pulls:
         """The scores divided by the length of the lists."""
         return self.scores / self.n_rewards
 
-    @property
-    def left(self) -> int | None:
-        """How many numbers the budget still allows; None without a budget."""
-        spent = self.tally.numbers_read - self._before
-        return None if self.problem.budget is None else max(0, self.problem.budget - spent)
+    def too_many(self, pulls: float, positions: Ints) -> bool:
+        """Return whether to read the arms to the end rather than to pull each of them so often.
 
-    def late(self) -> bool:
-        """Return whether the time is up; never before the first pull."""
-        deadline = self.problem.deadline
-        started = self.tally.numbers_read > self._before
-        return deadline is not None and started and time.perf_counter() > deadline
-
-    def affordable(self, numbers: float) -> bool:
-        """Return whether the budget and the time allow to read so many numbers more."""
-        return not self.late() and (self.left is None or numbers <= self.left)
-
-    def hopeless(self, pulls: float, positions: Ints) -> bool:
-        """Return whether so many pulls of each arm are more than reading it to the end is worth.
-
-        And whether that can be afforded.
+        Only if the budget allows to read them.
         """
         if not self.replacement or pulls <= PATIENCE * self.n_rewards:
             return False
-        return self.affordable(len(positions) * self.problem.source.n_coordinates)
+        return self.budget.allows(len(positions) * self.problem.source.n_coordinates)
 
     def lists(self) -> Lists | None:
         """Return what is unread of the lists if they are read without replacement."""
@@ -120,17 +107,20 @@ class Pulls:
         """
         unread = self.n_rewards - self.front
         if not self.replacement:
+            if self.budget.late():
+                return Sample(self, positions, 0, 0, unread)
             for count in np.unique(self.counts[positions]).tolist():
                 behind = positions[self.counts[positions] == count]
-                if not self.affordable(len(behind) * (self.front - count)):
+                if not self.budget.allows(len(behind) * (self.front - count)):
                     return Sample(self, positions, 0, 0, unread)
                 self.add(behind, self.front - count)
             wanted = min(wanted, unread)
-        if self.left is not None:
-            wanted = min(wanted, self.left // len(positions))
+        left = self.budget.left
+        if left is not None:
+            wanted = min(wanted, left // len(positions))
         sums, pulls, portions = np.zeros(len(positions)), 0, 0
         size = max(1, NUMBERS_PER_PORTION // len(positions))
-        while pulls < wanted and not (portions and self.late()):
+        while pulls < wanted and not (portions and self.budget.late()):
             count = int(min(size, wanted - pulls))
             sums += self._pull(positions, self.front + pulls, count)
             pulls, portions = pulls + count, portions + 1
@@ -178,26 +168,29 @@ class Pulls:
             self.tally.end_round(len(positions), int(self.counts[positions].max()))
         if self.known.all():
             best = largest(self.scores, problem.k)
-            return Answer(best, self.scores[best], exact.certificate(problem))
-        if problem.cheap_pulls:
+            proved = certificate.exact_answer(problem)
+            return Answer(best, self.scores[best], proved, self._algorithm)
+        if not problem.source.costs.each_number_is_paid:
             self.settle(positions)
-        epsilon = problem.epsilon
-        if reached is not None:
-            epsilon = max(epsilon, min(reached * self.n_rewards, self.range))
-        certificate = Certificate(
-            epsilon=self.range if refusal else epsilon,
-            delta=1.0 if refusal else problem.delta,
-            exact=False,
-            scores="exact" if self.known[positions].all() else "estimate",
-            unconditional=problem.unconditional and not refusal,
-            assumption=(
-                f"{refusal or problem.assumption}; rewards were drawn "
-                f"{'with' if self.replacement else 'without'} replacement"
-            ),
-            every_position=problem.k == 1 and not refusal,
-            early=reached is not None and epsilon > problem.epsilon,
-        )
-        return Answer(positions, self.scores[positions], certificate)
+        scores_known = bool(self.known[positions].all())
+        drawn = f"rewards were drawn {'with' if self.replacement else 'without'} replacement"
+        if refusal:
+            proved = certificate.no_promise(
+                refusal, loss=self.range, remark=drawn, scores_known=scores_known
+            )
+        else:
+            epsilon = problem.epsilon
+            if reached is not None:
+                epsilon = max(epsilon, min(reached * self.n_rewards, self.range))
+            proved = certificate.promise(
+                problem,
+                epsilon,
+                remark=drawn,
+                scores_known=scores_known,
+                every_position=problem.k == 1,
+                early=epsilon > problem.epsilon,
+            )
+        return Answer(positions, self.scores[positions], proved, self._algorithm)
 
     def _scores(self, positions: Ints, centred_means: Floats) -> Floats:
         sums = centred_means * self.n_rewards + self._constant
@@ -222,7 +215,7 @@ class Pulls:
         problem = self.problem
         centre = problem.intervals.centre[coordinates]
         self.tally.numbers_read += len(positions) * len(coordinates)
-        if problem.cheap_pulls:
+        if not problem.source.costs.each_number_is_paid:
             limit = problem.intervals.limit[positions]
             found = checked_totals(problem, positions, coordinates, limit)
             total = float(centre.sum())

@@ -34,17 +34,17 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
     """Pull and drop until one arm is left, or all that are left are good enough."""
     if trivial(problem):
         return exact.search(problem, rng, tally)
-    pulls = Pulls(problem, rng, tally)
+    pulls = Pulls(problem, rng, tally, "successive-elimination")
     alive = np.arange(len(problem.arms))
     best, count, look, radius = alive[:1], 0, 0, math.inf
     while len(alive) > 1 and 2 * radius > pulls.epsilon:
         wanted = next_look(count)
         if not pulls.replacement:
             wanted = min(wanted, pulls.n_rewards)
-        if pulls.hopeless(wanted, alive):
+        if pulls.too_many(wanted, alive):
             pulls.settle(alive)
             return pulls.answer(pulls.best_of(alive))
-        if not pulls.affordable(len(alive) * (wanted - count)):
+        if not pulls.budget.allows(len(alive) * (wanted - count)):
             return pulls.answer(best, 2 * radius)
         pulls.add(alive, wanted - count)
         count, look = wanted, look + 1

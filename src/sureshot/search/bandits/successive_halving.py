@@ -33,7 +33,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
     """Spend the budget."""
     if not (problem.intervals.weight > 0).any():
         return exact.search(problem, rng, tally)
-    pulls = Pulls(problem, rng, tally)
+    pulls = Pulls(problem, rng, tally, "successive-halving")
     alive, budget = np.arange(len(problem.arms)), problem.budget or 0
     if len(alive) == 1:
         pulls.add(alive, budget if pulls.replacement else min(budget, pulls.n_rewards))

@@ -37,7 +37,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
     """Spend the budget."""
     if not (problem.intervals.weight > 0).any():
         return exact.search(problem, rng, tally)
-    pulls = Pulls(problem, rng, tally)
+    pulls = Pulls(problem, rng, tally, "successive-rejects")
     alive, wanted, budget = np.arange(len(problem.arms)), problem.k, problem.budget or 0
     if wanted == len(alive):
         each = budget // len(alive)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sureshot.search.bandits.pulls import Pulls
 
-# A round is told whenever the numbers read have grown by this factor.
+# A round is reported whenever the numbers read have grown by this factor.
 ROUND_GROWTH = 1.25
 
 
@@ -44,7 +44,8 @@ class Turns:
     def start(self) -> bool:
         """Pull every arm until arms can begin to differ; return whether that could be afforded."""
         pulls, n_arms = self.pulls, len(self.pulls.counts)
-        most = pulls.n_rewards if pulls.left is None else pulls.left // n_arms
+        left = pulls.budget.left
+        most = pulls.n_rewards if left is None else left // n_arms
         if most == 0:
             return False
         first = 1
@@ -70,7 +71,7 @@ class Turns:
         pulls, arm = self.pulls, np.array([position])
         if pulls.known[position]:
             return
-        if pulls.hopeless(pulls.counts[position] + count, arm):
+        if pulls.too_many(pulls.counts[position] + count, arm):
             pulls.settle(arm)
         else:
             pulls.add(arm, count)
@@ -79,7 +80,7 @@ class Turns:
         known = pulls.known[position]
         self.radii[position] = 0.0 if known else self._radius(int(self._looks[position]), after)
 
-    def tell(self, undecided: int, position: int, *, last: bool) -> None:
+    def report(self, undecided: int, position: int, *, last: bool) -> None:
         """Report a round if enough was read since the last one."""
         tally = self.pulls.tally
         if last or tally.numbers_read >= self._next_report:

@@ -1,6 +1,6 @@
 """Betting for few arms with expensive pulls: leaders need not be pulled to the end.
 
-Every arm carries an upper limit of its score, the leaders a lower limit each, and every leader bets
+Every arm has an upper limit of its score, the leaders a lower limit each, and every leader bets
 against every other arm on the difference of their rewards. The search ends when each arm outside the
 k leaders is proved to be no better than each of them by more than epsilon. The theorem is in
 ``docs/theory.md``, section 13; what is pulled next is a matter of cost, never of correctness.
@@ -9,17 +9,17 @@ k leaders is proved to be no better than each of them by more than epsilon. The 
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.result import Certificate
-from sureshot.search import exact
-from sureshot.search.leaders.next_pulls import Outlook, next_steps
+from sureshot.search import certificate
+from sureshot.search.budget import Budget
+from sureshot.search.leaders.next_pulls import Standing, next_steps
 from sureshot.search.leaders.readings import LEVEL_PER_STEP, Readings
 from sureshot.search.problem import Answer, largest
+from sureshot.search.race.betting import worth_racing
 from sureshot.search.race.policy import kth_largest
 
 if TYPE_CHECKING:
@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 # exact answer (epsilon 0) comes of leaders that are pulled to the end: it needs upper limits only.
 DELTA_OF_LOWERS = 0.1
 DELTA_OF_PAIRS = 0.1
-# What is proved is proved anew after each round, which takes some microseconds for each pull, and for each
-# of the k leaders. With more arms than this the race takes far less time.
+# Every proof is computed anew after each round, which takes some microseconds for each pull and each of
+# the k leaders. With more arms than this the race takes far less time.
 MOST_ARMS = 512
 
 
 def suits(problem: Problem) -> bool:
-    """Return whether to search this way: few arms, of which every pull costs something."""
-    return not problem.cheap_pulls and len(problem.arms) <= MOST_ARMS
+    """Return whether to search this way: few arms with expensive pulls, and something to find out."""
+    few = problem.source.costs.each_number_is_paid and len(problem.arms) <= MOST_ARMS
+    return few and worth_racing(problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +69,19 @@ def levels_of(problem: Problem) -> Levels:
 
 def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
     """Pull until every arm outside the leaders is beaten, or the budget is spent."""
-    chase = Chase(problem, rng, tally)
-    while not chase.over() and chase.read_on():
-        chase.end_round()
-    return chase.answer()
+    leading = LeaderSearch(problem, rng, tally)
+    while not leading.over() and leading.read_on():
+        leading.end_round()
+    return leading.answer()
 
 
-class Chase:
+class LeaderSearch:
     """The state of one search, and the steps of its loop."""
 
     def __init__(self, problem: Problem, rng: np.random.Generator, tally: Tally) -> None:
         self.problem = problem
         self.tally = tally
-        self.read_before = tally.numbers_read
+        self.budget = Budget(problem, tally)
         self.levels = levels_of(problem)
         self.readings = Readings(problem, rng, tally)
         n_arms = len(problem.arms)
@@ -109,12 +110,12 @@ class Chase:
         """Pull what is predicted to be worth while; return whether the budget allowed any of it."""
         readings, leaders = self.readings, self.leaders()
         unbeaten = self.unbeaten(leaders)
-        targets = next_steps(self._outlook(leaders, unbeaten))
+        targets = next_steps(self._standing(leaders, unbeaten))
         behind = targets > readings.steps
         for stop in np.unique(targets[behind]).tolist():
             arms = np.flatnonzero(behind & (targets == stop))
             numbers = int((stop - readings.steps[arms]).sum())
-            if numbers > self._affordable():
+            if not self.budget.allows(numbers):
                 break
             readings.read(arms, stop)
         pulled = behind & (readings.steps == targets)
@@ -122,10 +123,10 @@ class Chase:
             self._prove(leaders, pulled)
         return bool(pulled.any())
 
-    def _outlook(self, leaders: Ints, unbeaten: Bools) -> Outlook:
+    def _standing(self, leaders: Ints, unbeaten: Bools) -> Standing:
         readings = self.readings
         arms = np.flatnonzero(unbeaten.any(axis=0))
-        return Outlook(
+        return Standing(
             length=readings.length,
             epsilon=self.problem.epsilon / readings.weight,
             steps=readings.steps,
@@ -142,34 +143,25 @@ class Chase:
         )
 
     def _prove(self, before: Ints, pulled: Bools) -> None:
-        """See what the new pulls prove, when these were the leaders before."""
+        """Find out what the new pulls prove; `before` were the leaders until now."""
         readings, leaders = self.readings, self.leaders()
-        # An arm that has just become a leader, or ceased to be one, has not been looked at that way.
-        news = pulled.copy()
-        news[np.setxor1d(before, leaders)] = True
-        leading = np.isin(np.arange(len(news)), leaders)
-        unknown = news & ~readings.known()
+        # An arm that has just become a leader, or is one no longer, needs the other kind of limit.
+        changed = pulled.copy()
+        changed[np.setxor1d(before, leaders)] = True
+        leading = np.isin(np.arange(len(changed)), leaders)
+        unknown = changed & ~readings.known()
         readings.lower_uppers(np.flatnonzero(unknown & ~leading), self.levels.upper)
         if math.isinf(self.levels.pair):
             return
         readings.raise_lowers(np.flatnonzero(unknown & leading), self.levels.lower)
         for leader, unbeaten in zip(leaders.tolist(), self.unbeaten(leaders), strict=True):
-            arms = np.flatnonzero(unbeaten & (news | news[leader]))
+            arms = np.flatnonzero(unbeaten & (changed | changed[leader]))
             self.won[leader, arms] = readings.behind(
                 leader, arms, self.problem.epsilon, self.levels.pair
             )
 
-    def _affordable(self) -> int:
-        """Return how many rewards the budget still allows to pull."""
-        problem = self.problem
-        if problem.deadline is not None and time.perf_counter() > problem.deadline:
-            return 0
-        if problem.budget is None:
-            return np.iinfo(np.int64).max
-        return max(0, problem.budget - (self.tally.numbers_read - self.read_before))
-
     def end_round(self) -> None:
-        """Tell where the search stands."""
+        """Report where the search stands."""
         readings, leaders = self.readings, self.leaders()
         undecided = self.unbeaten(leaders)
         arms = int(undecided.any(axis=0).sum() + undecided.any(axis=1).sum())
@@ -192,16 +184,9 @@ class Chase:
             gaps = readings.upper - readings.lower[leaders, None]
             reached = max(reached, float(gaps[self.unbeaten(leaders)].max(initial=0.0)))
         scores_known = bool(readings.known()[leaders].all())
-        certificate = Certificate(
-            epsilon=reached,
-            delta=problem.delta,
-            exact=False,
-            scores="exact" if scores_known else "estimate",
-            unconditional=problem.unconditional,
-            assumption=problem.assumption,
-            every_position=True,
-            early=reached > problem.epsilon,
-        )
         if readings.known().all():
-            certificate = exact.certificate(problem)
-        return Answer(leaders, readings.estimates[leaders], certificate)
+            proved = certificate.exact_answer(problem)
+        else:
+            early = reached > problem.epsilon
+            proved = certificate.promise(problem, reached, scores_known=scores_known, early=early)
+        return Answer(leaders, readings.estimates[leaders], proved, "leaders")

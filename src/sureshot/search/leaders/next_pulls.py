@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 # All arms are pulled this often before anything is predicted.
 FIRST_STEPS = 8
-# A round makes what is pulled of an arm so much longer.
+# A round multiplies the pulls of an arm by this.
 GROWTH = 1.15
-# What a spread capital loses against the one best stake: logarithms of wealth, roughly.
+# What wealth spread over many stakes loses against the one best stake, as a logarithm, roughly.
 REGRET = 2.0
 # Scores tried between the lowest limit and the last leader.
 TRIED = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
-    """What a prediction is made of: scores as numbers between -1 and 1, in arrays over all arms.
+class Standing:
+    """Where a search stands, as predictions need it: scores from -1 to 1, in arrays over all arms.
 
     Only the spreads have one entry for each of `arms`.
     """
@@ -47,30 +47,28 @@ class Outlook:
     pair_level: float
 
 
-def next_steps(outlook: Outlook) -> Ints:
-    """Return up to which step each arm is to be pulled now; some go on, whatever is predicted."""
-    steps, leaders, arms = outlook.steps, outlook.leaders, outlook.arms
-    first = min(FIRST_STEPS, outlook.length)
+def next_steps(now: Standing) -> Ints:
+    """Return up to which step each arm is to be pulled now: at least one further than before."""
+    steps, leaders, arms = now.steps, now.leaders, now.arms
+    first = min(FIRST_STEPS, now.length)
     if steps.min() < first:
         return np.full(len(steps), first)
-    grown = np.minimum(np.ceil(steps * GROWTH).astype(np.int64), outlook.length)
+    grown = np.minimum(np.ceil(steps * GROWTH).astype(np.int64), now.length)
     # One row for each score that is tried.
-    lowest, highest = outlook.lower[leaders].min(), outlook.estimates[leaders].min()
+    lowest, highest = now.lower[leaders].min(), now.estimates[leaders].min()
     score = np.linspace(lowest, highest, TRIED)[:, None]
     of_leaders = _needed(
-        outlook, outlook.estimates[leaders] - score, outlook.variances[leaders], outlook.lower_level
+        now, now.estimates[leaders] - score, now.variances[leaders], now.lower_level
     )
-    of_leaders[outlook.lower[leaders] >= score] = 0
-    above = score + outlook.epsilon
-    of_arms = _needed(
-        outlook, above - outlook.estimates[arms], outlook.variances[arms], outlook.upper_level
-    )
-    of_arms[outlook.upper[arms] <= above] = 0
-    by_pair = _pair_steps(outlook)
+    of_leaders[now.lower[leaders] >= score] = 0
+    above = score + now.epsilon
+    of_arms = _needed(now, above - now.estimates[arms], now.variances[arms], now.upper_level)
+    of_arms[now.upper[arms] <= above] = 0
+    by_pair = _pair_steps(now)
     paired = by_pair < of_arms
-    # The leaders must come along.
-    company = np.where(paired, by_pair, 0).max(axis=1, keepdims=True)
-    of_leaders = np.maximum(of_leaders, company)
+    # A pair is compared on what both have pulled: the leaders are pulled as far as the arms.
+    with_pairs = np.where(paired, by_pair, 0).max(axis=1, keepdims=True)
+    of_leaders = np.maximum(of_leaders, with_pairs)
     of_arms = np.minimum(of_arms, by_pair)
     cost = np.maximum(of_leaders - steps[leaders], 0).sum(axis=1)
     cost += np.maximum(of_arms - steps[arms], 0).sum(axis=1)
@@ -87,21 +85,19 @@ def next_steps(outlook: Outlook) -> Ints:
     return targets
 
 
-def _needed(outlook: Outlook, gaps: Floats, variances: Floats, level: float) -> Floats:
+def _needed(now: Standing, gaps: Floats, variances: Floats, level: float) -> Floats:
     """Return how many steps it takes in all to prove a gap, from the growth of the best stake."""
     if math.isinf(level):
-        return np.full(gaps.shape, float(outlook.length))
+        return np.full(gaps.shape, float(now.length))
     with np.errstate(divide="ignore", over="ignore"):
         endless = 2 * (math.log(level) + REGRET) * (variances / np.maximum(gaps, 0) ** 2 + 1)
-        # Of a list that ends: the gap to what is left grows.
-        return np.asarray(1 / (1 / endless + 1 / outlook.length))
+        # The list is finite: the fewer rewards are left, the larger is the gap that they would need.
+        return np.asarray(1 / (1 / endless + 1 / now.length))
 
 
-def _pair_steps(outlook: Outlook) -> Floats:
-    """Return how many steps each arm and the last leader need to be told apart as a pair."""
-    if math.isinf(outlook.pair_level):
-        return np.full(len(outlook.arms), math.inf)
-    gaps = outlook.estimates[outlook.leaders].min() - outlook.estimates[outlook.arms]
-    return _needed(
-        outlook, np.maximum(gaps, 0) + outlook.epsilon, outlook.spreads, outlook.pair_level
-    )
+def _pair_steps(now: Standing) -> Floats:
+    """Return how many steps it takes to prove as a pair that each arm is behind the last leader."""
+    if math.isinf(now.pair_level):
+        return np.full(len(now.arms), math.inf)
+    gaps = now.estimates[now.leaders].min() - now.estimates[now.arms]
+    return _needed(now, np.maximum(gaps, 0) + now.epsilon, now.spreads, now.pair_level)

@@ -1,7 +1,6 @@
 """Betting elimination: every arm is bet against at the exact score of the k-th best arm known.
 
-The theorem is in ``docs/theory.md``; the race that this loop runs is in `sureshot.search.race.race`. Few
-arms whose pulls are expensive are left to `sureshot.search.leaders.leaders`.
+The theorem is in ``docs/theory.md``; the race that this loop runs is in `sureshot.search.race.race`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.search import exact
-from sureshot.search.leaders import leaders
 from sureshot.search.problem import timed
 from sureshot.search.race import policy
 from sureshot.search.race.race import Race
@@ -50,8 +48,6 @@ def search(
     rules: policy.Policy = policy.DEFAULT,
 ) -> Answer:
     """Race the arms until each is dropped or known, or the budget is spent."""
-    if leaders.suits(problem) and worth_racing(problem):
-        return leaders.search(problem, rng, tally)
     return answers([race(problem, rng, tally, rules)], problem.team)[0]
 
 
@@ -76,6 +72,15 @@ def race(
     return Outcome(problem, tally, its_race)
 
 
+def leave_everything(
+    problem: Problem,
+    rng: np.random.Generator,  # noqa: ARG001 - called like a race
+    tally: Tally,
+) -> Outcome:
+    """Race nothing: every arm is left to be read to the end."""
+    return Outcome(problem, tally)
+
+
 def answers(outcomes: Sequence[Outcome], team: Team) -> list[Answer]:
     """Read what is left of some searches of the same data to the end, together, and answer."""
     unfinished = [one for one in outcomes if len(one.left)]
@@ -95,17 +100,17 @@ def answers(outcomes: Sequence[Outcome], team: Team) -> list[Answer]:
 def _finish(outcomes: Sequence[Outcome], team: Team) -> None:
     """Give each race the exact scores of the arms that it left."""
     races = [(one.race, one.left) for one in outcomes if one.race]
-    together = [(one, left) for one, left in races if one.reads_whole_rows()]
+    together = [(one, left) for one, left in races if one.reading.reads_whole_rows()]
     if len(together) > 1:
         positions = np.unique(np.concatenate([left for _, left in together]))
         problem = together[0][0].problem
-        sources = [one.problem.source for one, _ in together]
-        sums = problem.source.exact_scores(problem.arms[positions], sources, team)
+        problems = [one.problem for one, _ in together]
+        sums = exact.sums_of(problems, problem.arms[positions], team)
         for (one, left), its_sums in zip(together, sums, strict=True):
             its_own = its_sums[np.searchsorted(positions, left)]
             one.accept(left, its_own, len(left) * problem.source.n_coordinates)
     for one, left in races:
-        if not (len(together) > 1 and one.reads_whole_rows()):
+        if not (len(together) > 1 and one.reading.reads_whole_rows()):
             one.evaluate(left)
         one.end_round()
 
@@ -114,7 +119,8 @@ def worth_racing(problem: Problem) -> bool:
     """Return whether there is anything to race for, and numbers that float64 can race with."""
     intervals = problem.intervals
     unlimited = problem.budget is None and problem.deadline is None
-    short = problem.source.n_coordinates < SHORTEST_ROW and problem.cheap_pulls and unlimited
+    paid = problem.source.costs.each_number_is_paid
+    short = problem.source.n_coordinates < SHORTEST_ROW and not paid and unlimited
     if short or len(problem.arms) == problem.k or not (intervals.weight > 0).any():
         return False
     # Scores, their squares and quotients must be numbers of float64, too.

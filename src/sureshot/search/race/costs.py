@@ -1,38 +1,20 @@
-"""What the parts of a search cost, by how the data is stored.
+"""What the parts of a race cost: what reading costs, by the source, and the bets.
 
-The figures are nanoseconds on the machine of ``benchmarks/calibrate.py``, which repeats their
-measurement; only their ratios matter. They are fixed here, and depend on neither the clock nor the
-threads, so that a search does the same everywhere.
+In nanoseconds, as in `sureshot.sources.costs`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sureshot.search.problem import Problem
+    from sureshot.sources.costs import ReadingCosts
 
-CACHE_LINE = 64  # bytes
-
-# A round of a search, besides what it reads.
-ROUND = 120_000.0
 # To place a bet, and to replay it a few times.
 BET = 4.0
-# To come back to an arm: its row must be found in memory again, and its bets. Chosen by timing whole
-# searches; the calibration, which comes back at once, finds less.
-VISIT_OF_ROW = 200.0
-VISIT_OF_COLUMN = 60.0
 # To draw a block, put it into its place and bet on it, however few arms there are.
 DRAW = 200.0
-# A cache line of a row that is read to the end without the blocks that are never drawn, and by column a
-# number: of one row alone, and of all rows.
-PICKED_LINE = 6.5
-PICKED_NUMBER = 40.0
-PICKED_NUMBER_OF_ALL = 1.1
-# A cache line that nobody expected, and one that follows the last.
-SCATTERED_LINE = 3.5
-NEXT_LINE = 2.0
 
 # Bytes that the bets of a search may take, or this many for each arm if that is more.
 LEDGER_BYTES = 40 << 20
@@ -41,7 +23,7 @@ LEDGER_BYTES_OF_ARM = 512
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a search must know of the time that it takes."""
+    """What a race must know of the time that it takes."""
 
     visit: float  # of an active arm, before anything is read of it
     step: float  # a block of an active arm, read and bet on
@@ -53,56 +35,20 @@ class Costs:
     ledger_bytes: int
 
 
-# Each pull costs the same, and so much that nothing else counts.
-PULLS = Costs(
-    visit=0.0,
-    step=1.0,
-    lone_step=1.0,
-    draw=0.0,
-    row=1.0,
-    rest=1.0,
-    round=0.0,
-    ledger_bytes=LEDGER_BYTES,
-)
-
-
-def of(problem: Problem, *, whole_rows: bool = True) -> Costs:
-    """Return the costs of a problem.
+def costs_of(reading: ReadingCosts, n_arms: int, *, whole_rows: bool = True) -> Costs:
+    """Return the costs of a race of so many arms.
 
     Without `whole_rows` some blocks are never drawn, and exact scores pass over them.
     """
-    ledger_bytes = max(LEDGER_BYTES, LEDGER_BYTES_OF_ARM * len(problem.arms))
-    if not problem.cheap_pulls:
-        return replace(PULLS, ledger_bytes=ledger_bytes)
-    source = problem.source
-    lines = max(1.0, source.blocks.size * source.bytes_per_number / CACHE_LINE)
-    if source.coordinate_major:
-        # A column lies together, and so does the next value of all rows, but not of one row.
-        lines_of_all = source.blocks.size * source.bytes_per_number / CACHE_LINE
-        row, rest = SCATTERED_LINE * source.blocks.size, NEXT_LINE * lines_of_all
-        if not whole_rows:
-            row, rest = (
-                PICKED_NUMBER * source.blocks.size,
-                PICKED_NUMBER_OF_ALL * source.blocks.size,
-            )
-        return Costs(
-            visit=VISIT_OF_COLUMN,
-            step=BET + NEXT_LINE * lines_of_all,
-            lone_step=BET + SCATTERED_LINE * source.blocks.size,
-            draw=DRAW,
-            row=row,
-            rest=rest,
-            round=ROUND,
-            ledger_bytes=ledger_bytes,
-        )
-    row = (NEXT_LINE if whole_rows else PICKED_LINE) * lines
+    # Next to pulls that are paid for, nothing else counts.
+    bet, draw = (0.0, 0.0) if reading.each_number_is_paid else (BET, DRAW)
     return Costs(
-        visit=VISIT_OF_ROW,
-        step=BET + SCATTERED_LINE * lines,
-        lone_step=BET + SCATTERED_LINE * lines,
-        draw=DRAW,
-        row=row,
-        rest=row,
-        round=ROUND,
-        ledger_bytes=ledger_bytes,
+        visit=reading.visit,
+        step=bet + reading.block,
+        lone_step=bet + reading.lone_block,
+        draw=draw,
+        row=reading.row if whole_rows else reading.partial_row,
+        rest=reading.everything if whole_rows else reading.partial_everything,
+        round=reading.round,
+        ledger_bytes=max(LEDGER_BYTES, LEDGER_BYTES_OF_ARM * n_arms),
     )

@@ -12,15 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot._native import BYTES_OF_BET, STEPS_PER_GROUP
+
 if TYPE_CHECKING:
     from sureshot._types import Floats
     from sureshot.search.race.costs import Costs
-
-
-BYTES_OF_BET = 8
-
-# Bets are kept, and replayed, in groups of so many steps.
-GROUP = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +28,7 @@ class Policy:
     growth: float = 1.2
     largest_growth: float = 2.0  # of rounds that are made longer because little is read in them
     hardly_an_arm: float = 0.05  # share of the arms that may be beaten in the middle of a round
-    largest_leap: float = 4.0  # of a round in which hardly an arm is foretold to be beaten
+    largest_leap: float = 4.0  # of a round in which hardly an arm is predicted to be beaten
     caution: float = 0.5  # standard errors taken off an estimate before it makes a guess
     patience: float = 3.0  # how much likelier than not an evaluation must be needed
     hopeless_after: float = 0.07  # spent, of what reading everything costs, before giving up
@@ -42,6 +38,15 @@ class Policy:
     look_closer: float = 0.5  # of a price: when a prediction is worth a replay of all bets
     fewest_steps: int = 32  # before the outlook is worth anything
     few_arms: int = 512  # left, for the slow ones among them to be looked for
+
+    # When the ledger judges an arm again, and how it predicts; wealth is a logarithm to the base 2.
+    eagerness: float = 0.85  # judged when predicted to have this share of the wealth that wins,
+    longest_wait: float = 2.0  # at the latest when it has this many times the steps of last time
+    least_wealth: float = 1e-3  # that is extrapolated; less counts as this
+    trend_steps: int = 48  # replayed before the growth of wealth predicts anything
+    trend_start: float = 0.5  # of the steps: the growth since then is what goes on
+    trend_renewal: float = 0.75  # of the steps: a replay that ended before starts a new trend
+    least_growth: float = 0.5  # of wealth; less may be chance, and counts as this
 
 
 DEFAULT = Policy()
@@ -62,16 +67,16 @@ def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int)
         growth = math.ceil(front * (policy.growth - 1))
         wanted = front + max(growth, worth_a_visit, min(worth_a_round, longest))
     if costs.visit > 0 and wanted > policy.first_front:
-        wanted = math.ceil(wanted / GROUP) * GROUP
+        wanted = math.ceil(wanted / STEPS_PER_GROUP) * STEPS_PER_GROUP
     return min(wanted, length)
 
 
-def foretold_front(policy: Policy, costs: Costs, front: int, length: int, foretold: float) -> int:
-    """Return up to which step a round may read if hardly an arm is beaten before `foretold`."""
+def predicted_front(policy: Policy, costs: Costs, front: int, length: int, predicted: float) -> int:
+    """Return up to which step a round may read if hardly an arm is beaten before `predicted`."""
     if costs.visit == 0:
         return 0
-    wanted = min(foretold, policy.largest_leap * front)
-    return min(math.floor(wanted / GROUP) * GROUP, length)
+    wanted = min(predicted, policy.largest_leap * front)
+    return min(math.floor(wanted / STEPS_PER_GROUP) * STEPS_PER_GROUP, length)
 
 
 def kth_largest(values: Floats, k: int) -> float:

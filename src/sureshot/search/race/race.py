@@ -10,37 +10,30 @@ All that costs time for each arm is done by the native ledger, which keeps what 
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sureshot import _native
+from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
 from sureshot.errors import BoundsError
-from sureshot.result import Certificate, unless_beyond
-from sureshot.search import exact
+from sureshot.search import certificate
+from sureshot.search.budget import Budget
+from sureshot.search.condition import estimate
 from sureshot.search.problem import Answer, largest
-from sureshot.search.race import costs, policy
+from sureshot.search.race import policy
+from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
+from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
+from sureshot.search.race.reading import Reading
 from sureshot.search.reward_limits import refuse_rewards
+from sureshot.sources.base import QuerySource
 from sureshot.theory.rounding import rounding_share
 
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
 
-# The undecided ones first; the native code uses the same numbers.
-ACTIVE, SUSPENDED, DROPPED, KNOWN = range(4)
-
-# A budget may end before any reward but 0 was met: then nothing is known that a promise could rest on.
-NOTHING_MET = Certificate(
-    epsilon=math.inf,
-    delta=1.0,
-    exact=False,
-    scores="exact",
-    unconditional=False,
-    assumption="no bounds were given, and nothing but zeros was read before the budget ended",
-)
 
 # Under a budget the smallest stake is the best one for a search of as many steps as it affords if
 # no arm is dropped; with a time limit, of this many.
@@ -56,13 +49,12 @@ class Race:
         intervals = problem.intervals
         self.problem = problem
         self.tally = tally
-        self.read_before = tally.numbers_read  # by a scan, say: not part of the budget
+        self.budget = Budget(problem, tally)
         self.rules = rules
         self.weight = np.ascontiguousarray(intervals.weight)
         self.centre = np.ascontiguousarray(intervals.centre)
         self.order = _native.Order(self.weight, int(rng.integers(2**63)))
         blocks = problem.source.blocks
-        self.costs = costs.of(problem, whole_rows=self.order.length == blocks.count)
         self.ladder = Ladder()
         self.log_level = math.log(problem.k) - math.log(problem.delta)
         self.ledger = _native.Ledger(
@@ -77,6 +69,14 @@ class Race:
             estimated=intervals.estimated,
             two_sided=intervals.two_sided,
             both_signs=len(problem.signs) == 2,
+            constants=BET_CONSTANTS,
+            rules=prediction_rules(rules),
+        )
+        self.reading = Reading(problem, self.order, self.ledger)
+        self.costs = costs_of(
+            problem.source.costs,
+            len(problem.arms),
+            whole_rows=self.order.length == blocks.count,
         )
         self.fronts = [0]  # steps drawn at the end of each round
         self.threshold = -math.inf
@@ -118,7 +118,7 @@ class Race:
             return True
         start = self.front
         stop = self._end_of_round(len(active))
-        affordable = self._affordable_numbers() // (len(active) * self.problem.source.blocks.size)
+        affordable = self.budget.affordable() // (len(active) * self.problem.source.blocks.size)
         stop = min(stop, start + affordable)
         if stop <= start:
             return False
@@ -145,9 +145,9 @@ class Race:
         if self.guess > self.threshold:
             return usual
         # Where hardly an arm will be beaten there is nothing to look for.
-        foretold = self.ledger.foretold_front(self.rules.hardly_an_arm, self.log_level)
-        leap = policy.foretold_front(
-            self.rules, self.costs, self.front, self.order.length, foretold
+        predicted = self.ledger.predicted_front(self.rules.hardly_an_arm, self.log_level)
+        leap = policy.predicted_front(
+            self.rules, self.costs, self.front, self.order.length, predicted
         )
         return max(usual, leap)
 
@@ -169,7 +169,7 @@ class Race:
             if len(behind) == 0:
                 continue
             cost = len(behind) * (stop - start) * self.problem.source.blocks.size
-            if cost > self._affordable_numbers():
+            if not self.budget.allows(cost):
                 return False
             self._read(behind, start, stop)
             self._drop(behind)
@@ -178,35 +178,15 @@ class Race:
         ledger.status[waiting[caught_up]] = ACTIVE
         return True
 
-    def _affordable_numbers(self) -> int:
-        """Return how many numbers the budget still allows."""
-        if self.problem.deadline is not None and time.perf_counter() > self.problem.deadline:
-            return 0
-        if self.problem.budget is None:
-            return np.iinfo(np.int64).max
-        return max(0, self.problem.budget - (self.tally.numbers_read - self.read_before))
-
     def _read(self, positions: Ints, start: int, stop: int) -> None:
         """Read the drawn blocks [start, stop) of some arms and bet on them."""
         problem = self.problem
-        met = problem.source.advance(
-            self.ledger, self.order, problem.team, problem.arms, positions, start, stop
-        )
-        self.tally.numbers_read += len(positions) * self._numbers_in(start, stop)
+        met = self.reading.bet_on(positions, start, stop)
+        self.tally.numbers_read += len(positions) * self.reading.numbers_in(start, stop)
         if met.outside >= 0:
             self._refuse(met.outside, start, stop)
         if problem.intervals.estimated:
             self._learn_limit(met.largest)
-
-    def _numbers_in(self, start: int, stop: int) -> int:
-        """Return how many coordinates the drawn blocks [start, stop) have."""
-        blocks = self.problem.source.blocks
-        numbers = (stop - start) * blocks.size
-        for block in (0, blocks.count - 1):  # the only ones that may be shorter
-            first, end = blocks.span(block)
-            if end - first < blocks.size and block in self.order.blocks[start:stop]:
-                numbers -= blocks.size - (end - first)
-        return numbers
 
     def _refuse(self, position: int, start: int, stop: int) -> None:
         """Raise the error for an arm that breaks the limits the guarantee rests on."""
@@ -215,8 +195,9 @@ class Race:
         if intervals.square_limit is None:
             refuse_rewards(self.problem, position, blocks, float(intervals.limit[position]))
         arm = self.problem.arms[position : position + 1]
-        squares = np.empty((stop, 1))
-        self.problem.source.block_sums(arm, self.order.blocks[:stop], squares)
+        source = self.problem.source
+        assert isinstance(source, QuerySource), "rows have norms where there is data"
+        _, squares = source.sums_and_squares(arm, self.order.blocks[:stop])
         norm, limit = math.sqrt(squares.sum()), math.sqrt(intervals.square_limit[position])
         message = (
             f"data row {arm[0]} has a norm of at least {norm:.9g}, more than the {limit:.9g} which "
@@ -252,10 +233,10 @@ class Race:
                 self.guess + problem.epsilon,
                 self.log_level,
                 DROPPED if self.guess == self.threshold else SUSPENDED,
-                sparing=survey,
+                survey,
             )
             if beaten:
-                ledger.look_again(survey)
+                ledger.count_others(survey)
         self.survey = survey
 
     def _drop(self, positions: Ints) -> None:
@@ -294,7 +275,7 @@ class Race:
         if self.front < self.rules.fewest_steps or survey.others > self.rules.few_arms:
             return np.empty(0, dtype=np.int64)
         others = np.setdiff1d(self.ledger.arms_with(ACTIVE), survey.candidates)
-        needed = self.ledger.forecast(
+        needed = self.ledger.needed_steps(
             others, self.order.length, self.guess + self.problem.epsilon, self.log_level
         )
         count = policy.how_many_to_evaluate(self.costs, needed, self.front, self.order.length)
@@ -304,9 +285,9 @@ class Race:
     def _affords(self, positions: Ints) -> bool:
         """Return whether the budget allows to evaluate these arms."""
         steps = len(positions) * self.order.length
-        if not self.problem.cheap_pulls:  # what was pulled before is not pulled again
+        if self.reading.paid:  # what was pulled before is not pulled again
             steps -= int(self.ledger.steps[positions].sum())
-        return steps * self.problem.source.blocks.size <= self._affordable_numbers()
+        return self.budget.allows(steps * self.problem.source.blocks.size)
 
     def hopeless_arms(self) -> Ints:
         """Return the undecided arms if to read them to the end is cheaper than to sample on."""
@@ -349,7 +330,7 @@ class Race:
 
     def _finishing_pays_at(self, threshold: float, margin: float) -> bool:
         theta = threshold + self.problem.epsilon
-        needed, unread = self.ledger.outlook(self.order.length, theta, self.log_level)
+        needed, unread = self.ledger.remaining_steps(self.order.length, theta, self.log_level)
         length = float(self.order.length)
         return policy.finishing_pays(
             self.costs,
@@ -365,16 +346,10 @@ class Race:
         """Free the memory of the bets: nothing is judged any more."""
         self.ledger.forget_bets()
 
-    def reads_whole_rows(self) -> bool:
-        """Return whether an exact score is the sum over a whole row: nothing is passed over."""
-        return self.problem.cheap_pulls and self.order.length == len(self.weight)
-
     def evaluate(self, positions: Ints) -> None:
         """Compute exact scores, and raise the threshold."""
         if len(positions):
-            arms = self.problem.arms[positions]
-            found = self.problem.source.finish(arms, positions, self.ledger, self.order)
-            self.accept(positions, *found)
+            self.accept(positions, *self.reading.exact_sums(positions))
 
     def accept(self, positions: Ints, sums: Floats, numbers: int) -> None:
         """Take the exact sums of some arms, for which so many numbers were read."""
@@ -403,23 +378,13 @@ class Race:
             reached = max(reached, self._stop_early())
         known = np.flatnonzero(ledger.status == KNOWN)
         best = known[largest(ledger.scores[known], problem.k)]
-        limit = self.ladder.limit if problem.intervals.estimated else None
-        certificate = Certificate(
-            epsilon=reached,
-            delta=problem.delta,
-            exact=False,
-            scores="exact",
-            unconditional=problem.unconditional and limit is None,
-            assumption=problem.assumption if limit is None else unless_beyond(limit),
-            every_position=True,
-            early=early,
-            limit=limit,
-        )
         if len(known) == len(problem.arms):
-            certificate = exact.certificate(problem)
-        elif limit == 0:
-            certificate = NOTHING_MET
-        return Answer(best, ledger.scores[best], certificate)
+            proved = certificate.exact_answer(problem)
+        else:
+            estimated = problem.intervals.estimated
+            condition = estimate(self.ladder.limit) if estimated else problem.condition
+            proved = certificate.promise(problem, reached, condition=condition, early=early)
+        return Answer(best, ledger.scores[best], proved, "race")
 
     def _stop_early(self) -> float:
         """Evaluate the arms that seem best and return the epsilon that can be promised."""

@@ -1,0 +1,3 @@
+"""How many pulls each bandit needs: docs/bandits.md."""
+
+from __future__ import annotations

@@ -1,0 +1,75 @@
+"""What the commands share: options, data files, progress."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+# Workloads that read a file, and the option that names it.
+FILE_OPTIONS = {
+    "fashion-gradients": "fashion",
+    "spectrograms": "spectrograms",
+    "spectrograms-centred": "spectrograms",
+    "copied-clips": "spectrograms",
+    "mixed-clips": "spectrograms",
+    "enlarged-images": "fashion",
+}
+
+
+def add_options(parser: argparse.ArgumentParser, known: Iterable[str]) -> None:
+    """Add the options that say which of the known workloads are measured, and with what."""
+    names = list(known)
+    parser.add_argument(
+        "--workloads",
+        type=names_in,
+        default=names,
+        metavar="NAMES",
+        help=f"comma-separated, of: {', '.join(names)}",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of data and searches; 0 by default")
+    add_file_options(parser, names)
+
+
+def add_file_options(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
+    """Add the options that name the data files of these workloads."""
+    for option in dict.fromkeys(FILE_OPTIONS[name] for name in names if name in FILE_OPTIONS):
+        parser.add_argument(
+            f"--{option}", type=Path, metavar="PATH", help=f"{option}, .npz; skipped if not given"
+        )
+
+
+def names_in(text: str) -> list[str]:
+    """Return the parts of a comma-separated list."""
+    return text.split(",")
+
+
+def refuse_unknown(parser: argparse.ArgumentParser, option: str, names: Iterable[str]) -> None:
+    """End with an error if the option `option` names something that is not known."""
+    known = list(parser.get_default(option))
+    for name in names:
+        if name not in known:
+            parser.error(f"--{option}: expected some of {', '.join(known)}; got {name!r}")
+
+
+def file_of(name: str, settings: argparse.Namespace) -> Path | None:
+    """Return the file that a workload reads; None if it needs none."""
+    path: Path | None = getattr(settings, FILE_OPTIONS[name]) if name in FILE_OPTIONS else None
+    return path
+
+
+def lacks_file(name: str, settings: argparse.Namespace) -> bool:
+    """Return whether a workload needs a file that was not given, and report it."""
+    lacking = name in FILE_OPTIONS and file_of(name, settings) is None
+    if lacking:
+        report(f"{name}: skipped, it needs --{FILE_OPTIONS[name]} PATH")
+    return lacking
+
+
+def report(line: str) -> None:
+    """Report progress."""
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,3 @@
+"""The page about the paper's experiments: docs/reproducing-the-paper.md."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""What the searches of the library are compared with."""
+
+from __future__ import annotations

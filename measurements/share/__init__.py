@@ -1,0 +1,3 @@
+"""How many of the numbers a search reads: docs/share.md."""
+
+from __future__ import annotations

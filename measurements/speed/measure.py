@@ -1,0 +1,220 @@
+"""Measures one case of `measurements.speed.run`: the library and its rivals on the same data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import sureshot
+from measurements import workloads
+from measurements.harness import machine, prepared
+from measurements.rivals.libraries import RIVALS
+from measurements.speed import bandwidth
+from measurements.speed.cases import BATCH, queries_made
+from sureshot.experiments import clock, metrics
+from sureshot.experiments.answers import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from measurements.harness.prepared import Prepared
+    from measurements.speed.cases import SpeedCase
+    from sureshot.experiments import rows
+    from sureshot.experiments.clock import Times
+
+    Sides = dict[str, Callable[[int], Any]]
+
+OURS = "sureshot"
+SINGLE = "one by one"  # the library itself, with the queries of a batch one after the other
+# Seconds after which a rival is left out.
+PATIENCE = 10.0
+MEMORY_QUERIES = 2
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Data, what is known of it, and the bytes per second that it can be read with."""
+
+    ready: Prepared
+    bandwidth: float
+
+
+def prepare(case: SpeedCase, path: Path | None) -> Setup:
+    """Make the data of a case, and measure how fast it can be read."""
+    made = workloads.make(
+        case.workload,
+        n=case.asked_n,
+        N=case.asked_N,
+        queries=queries_made(case.queries),
+        seed=case.seed,
+        order=case.order,
+        path=path,
+    )
+    made = workloads.as_type(made, case.dtype)
+    ready = prepared.prepare(made, case.threads)
+    return Setup(ready, bandwidth.measure(made.data, case.threads))
+
+
+def sides_of(setup: Setup, case: SpeedCase) -> tuple[Sides, dict[str, str]]:
+    """Return what is timed, the library first, and why some rivals are not."""
+    made = setup.ready.made
+    ours = TASKS[case.task](setup, case, case.threads)
+    refusals = {name: rival.refusal(made.data) for name, rival in RIVALS.items()}
+    if case.task == "scan":
+        return {OURS: ours, "numpy": lambda i: made.data @ made.queries[i]}, {}
+    theirs: Sides = {
+        name: lambda i, rival=rival: rival.search(  # type: ignore[misc]
+            made.data, _queries(setup, case, i), case.k, case.threads
+        )
+        for name, rival in RIVALS.items()
+        if not refusals[name]
+    }
+    alone: Sides = {}
+    if case.task == "batch":
+        single = _search(setup, replace(case, task="search"), case.threads)
+        alone[SINGLE] = lambda _: [single(i) for i in range(BATCH)]
+    return {OURS: ours, **alone, **theirs}, {name: why for name, why in refusals.items() if why}
+
+
+def _queries(setup: Setup, case: SpeedCase, position: int) -> Any:
+    queries = setup.ready.made.queries
+    return queries[:BATCH] if case.task == "batch" else queries[position]
+
+
+def _search(setup: Setup, case: SpeedCase, threads: int) -> Callable[[int], Any]:
+    ready = setup.ready
+    return lambda i: sureshot.top_k(
+        ready.made.data,
+        _queries(setup, case, i),
+        case.k,
+        bounds=ready.bounds[case.bounds],
+        method=case.method,
+        rng=case.seed + i,
+        threads=threads,
+    )
+
+
+def _scan(setup: Setup, _case: SpeedCase, threads: int) -> Callable[[int], Any]:
+    return lambda _: sureshot.scan(setup.ready.made.data, threads=threads)
+
+
+TASKS: dict[str, Callable[[Setup, SpeedCase, int], Callable[[int], Any]]] = {
+    "search": _search,
+    "scan": _scan,
+    "batch": _search,
+}
+
+
+def measure(setup: Setup, case: SpeedCase) -> rows.Row:
+    """Return the row of a case: warm up, measure the memory, compare threads, then time."""
+    sides, refusals = sides_of(setup, case)
+    warm_up = len(setup.ready.made.queries) - 1
+    for call in sides.values():
+        call(warm_up)
+    ours = sides[OURS]
+    memory = _memory(ours)
+    agrees = _same(ours(0), TASKS[case.task](setup, case, 1 if case.threads > 1 else 2)(0))
+    times = clock.in_turn(sides, range(case.queries), rest=clock.REST, patience=PATIENCE)
+    seconds = {name: found.median for name, found in times.items()}
+    return {
+        **asdict(case),
+        "n": len(setup.ready.made.data),
+        "N": setup.ready.made.data.shape[1],
+        "data_bytes": setup.ready.made.data.nbytes,
+        "seconds": seconds,
+        "quartiles": {name: found.quartiles for name, found in times.items()},
+        "timed": {name: len(found.seconds) for name, found in times.items()},
+        "ratios": ratios(seconds),
+        "not_timed": refusals,
+        **_work(setup, case, times[OURS]),
+        "precision": _precision(setup, case, times),
+        "peak_memory_growth": memory,
+        "threads_agree": agrees,
+        "bandwidth": setup.bandwidth,
+        "scan_seconds": setup.ready.scan_seconds,
+        "note": _note(case, times),
+    }
+
+
+def ratios(seconds: dict[str, float]) -> dict[str, float]:
+    """Return how many times as long as the library each rival took."""
+    return {name: taken / seconds[OURS] for name, taken in seconds.items() if name != OURS}
+
+
+def _memory(call: Callable[[int], Any]) -> int | None:
+    """Return the largest growth of the memory; not while timing, since looking at it costs time."""
+    memory, grown = machine.PeakMemory(), []
+    for position in range(MEMORY_QUERIES):
+        memory.start()
+        call(position)
+        grown.append(memory.growth())
+    return max((growth for growth in grown if growth is not None), default=None)
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Return whether two results are the same to the last bit."""
+    if isinstance(left, sureshot.TopK):
+        return all(np.array_equal(a, b) for a, b in zip(left, right, strict=True))
+    return all(
+        np.array_equal(getattr(left, name), getattr(right, name))
+        for name in ("middle", "scale", "reach", "norms")
+    )
+
+
+def _work(setup: Setup, case: SpeedCase, times: Times) -> rows.Row:
+    """Return what our searches read, and how that compares with the speed of memory."""
+    data = setup.ready.made.data
+    if case.task == "scan":
+        read, found = float(data.nbytes), {"median_share": 1.0}
+    else:
+        results = times.results
+        read = float(np.median([bandwidth.bytes_read(one.work, data) for one in results]))
+        works = [result.work for result in results]
+        found = {
+            "median_share": float(np.median([work.share for work in works])),
+            "median_rounds": float(np.median([work.rounds for work in works])),
+            "median_exact_scores": float(np.median([work.exact_scores for work in works])),
+            "unconditional": all(result.certificate.unconditional for result in results),
+            "certificate": results[0].certificate.assumption,
+        }
+    floor = read / setup.bandwidth
+    return {
+        **found,
+        "bytes_read": read,
+        "floor_seconds": floor,
+        "reached": floor / times.median,
+    }
+
+
+def _precision(setup: Setup, case: SpeedCase, times: dict[str, Times]) -> dict[str, float]:
+    """Return the precision of each side."""
+    if case.task == "scan":
+        return {}
+    true = setup.ready.true_scores[: BATCH if case.task == "batch" else None]
+    found = {}
+    for name, taken in times.items():
+        if name == SINGLE:
+            continue
+        right = []
+        for position, result in enumerate(taken.results):
+            indices = result.indices if isinstance(result, sureshot.TopK) else result
+            wanted = true if case.task == "batch" else true[position : position + 1]
+            right += [
+                metrics.precision(checked(some, scores.size, case.k, name), scores, case.k)
+                for some, scores in zip(np.atleast_2d(indices), wanted, strict=True)
+            ]
+        found[name] = float(np.mean(right))
+    return found
+
+
+def _note(case: SpeedCase, times: dict[str, Times]) -> str:
+    """Return which sides were timed with fewer queries than asked for."""
+    few = [
+        f"{name} with {len(found.seconds)} of {case.queries} queries: slow"
+        for name, found in times.items()
+        if len(found.seconds) < case.queries
+    ]
+    return "; ".join(few)

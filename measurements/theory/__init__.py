@@ -1,0 +1,3 @@
+"""The figures of docs/theory.md."""
+
+from __future__ import annotations

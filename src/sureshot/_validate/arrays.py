@@ -1,0 +1,130 @@
+"""Checks arrays: the data, the queries, which rows are searched, and their factors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sureshot._elements import ELEMENTS, is_number
+from sureshot._validate.choices import kind, listed
+
+if TYPE_CHECKING:
+    from sureshot._types import Array, Floats, Ints
+
+# The metrics that row_scale works with.
+SCALED = ("ip", "abs-ip")
+
+
+def data_array(data: Any) -> Array:
+    """Return the data, which must be an array that the kernels can read where it is."""
+    if not isinstance(data, np.ndarray) or isinstance(data, np.ma.MaskedArray):
+        message = (
+            f"data must be a numpy array or memory map of shape (arms, coordinates), "
+            f"got {kind(data)}"
+        )
+        raise TypeError(message)
+    if data.ndim != 2:
+        raise ValueError(f"data must have 2 dimensions (arms, coordinates), got shape {data.shape}")
+    if data.dtype.name not in ELEMENTS:
+        known = ", ".join(ELEMENTS)
+        raise TypeError(f"data must hold one of {known}, got {data.dtype}")
+    if not data.dtype.isnative:
+        message = (
+            f"data must have this machine's byte order, got {data.dtype.str!r}; convert it once "
+            "with data.astype(data.dtype.newbyteorder('='))"
+        )
+        raise TypeError(message)
+    if data.size == 0:
+        raise ValueError(f"data must not be empty, got shape {data.shape}")
+    if any(stride % data.itemsize for stride in data.strides) or not data.flags.aligned:
+        message = (
+            f"data must be aligned to its elements of {data.itemsize} bytes, got strides "
+            f"{data.strides}; copy that field once with numpy.ascontiguousarray"
+        )
+        raise ValueError(message)
+    return data
+
+
+def query_rows(query: Any, width: int) -> Floats:
+    """Return the queries as rows of float64."""
+    given = np.asarray(query)
+    if not is_number(given.dtype) or given.dtype.itemsize > 8:
+        raise TypeError(f"query must hold real numbers of at most 64 bits, got {given.dtype}")
+    if given.ndim not in (1, 2):
+        raise ValueError(f"query must have 1 or 2 dimensions, got shape {given.shape}")
+    if given.shape[-1] != width:
+        message = (
+            f"query must have {width} coordinates like the rows of data, got {given.shape[-1]}"
+        )
+        raise ValueError(message)
+    if len(given) == 0:
+        raise ValueError("query must hold at least one query, got none")
+    queries = np.ascontiguousarray(given, dtype=np.float64).reshape(-1, width)
+    if not np.isfinite(queries).all():
+        row, coordinate = np.argwhere(~np.isfinite(queries))[0]
+        message = (
+            f"query must be finite, got {queries[row, coordinate]} at coordinate {coordinate}"
+            + ("" if given.ndim == 1 else f" of query {row}")
+        )
+        raise ValueError(message)
+    if (
+        given.dtype.kind in "iu"
+        and not (queries.astype(given.dtype).reshape(given.shape) == given).all()
+    ):
+        message = f"query values of type {given.dtype} must fit into float64 without loss"
+        raise ValueError(message)
+    return queries
+
+
+def selected_arms(where: Any, n_arms: int, what: str) -> Ints:
+    """Return the arms that `where` selects, ascending; `what` names them in messages."""
+    if where is None:
+        return np.arange(n_arms)
+    selection = np.asarray(where)
+    if selection.ndim != 1:
+        raise ValueError(f"where must have 1 dimension, got shape {selection.shape}")
+    if selection.dtype == np.bool_:
+        if len(selection) != n_arms:
+            message = f"where as a mask must have one entry per arm, {n_arms}, got {len(selection)}"
+            raise ValueError(message)
+        selection = np.flatnonzero(selection)
+    elif selection.dtype.kind not in "iu" and len(selection):
+        message = f"where must be a boolean mask or an array of indices, got {selection.dtype}"
+        raise TypeError(message)
+    if len(selection) == 0:
+        raise ValueError(f"where must select at least one of the {what}, got none")
+    ordered = np.sort(selection.astype(np.int64))
+    if ordered[0] < 0 or ordered[-1] >= n_arms:
+        wrong = ordered[0] if ordered[0] < 0 else ordered[-1]
+        raise ValueError(f"where must hold indices from 0 to {n_arms - 1}, got {wrong}")
+    repeated = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if len(repeated):
+        raise ValueError(f"where must not repeat an index, got {ordered[repeated[0]]} twice")
+    return ordered
+
+
+def row_factors(row_scale: Any, metric: str, n_arms: int) -> Floats | None:
+    """Return the factor of each row."""
+    if row_scale is None:
+        return None
+    if metric not in SCALED:
+        message = f"row_scale works with metric {listed(SCALED)}, got metric={metric!r}"
+        if metric == "cosine":
+            message += ", which is the inner product over the norms: give those with Bounds"
+        raise ValueError(message)
+    given = np.asarray(row_scale)
+    if not is_number(given.dtype):
+        raise TypeError(f"row_scale must hold numbers, got {given.dtype}")
+    if given.shape != (n_arms,):
+        message = (
+            f"row_scale must have one factor for each of the {n_arms} rows, got shape {given.shape}"
+        )
+        raise ValueError(message)
+    factors = given.astype(np.float64)
+    right = np.isfinite(factors) & (factors > 0)
+    if not right.all():
+        row = int(np.argmin(right))
+        message = f"row_scale must be finite and above 0, got {factors[row]:g} for row {row}"
+        raise ValueError(message)
+    return factors

@@ -1,0 +1,185 @@
+"""Checks `bounds`: what is known of the data, as far as it concerns the searched arms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sureshot._elements import PRECISION, is_number, nearest
+from sureshot._validate.choices import one_of
+from sureshot.bounds import Bounds
+
+if TYPE_CHECKING:
+    from sureshot._types import Array, Floats, Ints
+
+# "unit" and given norms are raised by this many roundings of the data's type: rows that were
+# normalised in float32 have norms a little above 1.
+NORM_ROUNDINGS = 64
+# Rows of half precision are normalised in a wider type and rounded in the end.
+NORM_ROUNDINGS_OF_HALVES = 4
+
+SCANNED = "the data is what was scanned"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBounds:
+    """Bounds, checked against the data and cut down to the searched arms."""
+
+    words: str = ""  # what they rest on
+    low: Floats | None = None  # scalars, (N,) or (arms, 1)
+    high: Floats | None = None
+    norms: Floats | None = None  # (arms,), upper bounds, raised by the rounding
+    exact_norms: Floats | None = None  # (arms,), where the norms are known
+    norm_words: str = ""  # what it rests on that these are the norms
+    norm_rounding: float = 0.0  # by how much of itself a norm may be off
+    middle: Floats | None = None  # (N,), of a scan
+    scale: Floats | None = None  # (N,), of a scan
+    reach: Floats | None = None  # (arms,), of a scan
+
+    @property
+    def limits_known(self) -> bool:
+        """Whether the values have limits, and not just the norms of the rows."""
+        return self.low is not None or self.reach is not None
+
+
+def known_bounds(bounds: Any, data: Array, arms: Ints) -> KnownBounds | None:
+    """Return what `bounds` says of the searched arms; None if they are to be scanned."""
+    if bounds is None:
+        return _dtype_bounds(data.dtype)
+    words = "the data lies within the given bounds"
+    if isinstance(bounds, str):
+        name = one_of(bounds, ("unit", "scan"), "bounds as a string")
+        if name == "scan":
+            return None
+        words = "no row has a norm above 1"
+        bounds = Bounds(norms=1.0)
+    elif isinstance(bounds, (tuple, list)):
+        low, high = pair(bounds)
+        bounds = Bounds(low=low, high=high)
+    elif not isinstance(bounds, Bounds):
+        message = (
+            f"bounds must be None, a pair (low, high), a Bounds, 'unit' or 'scan', got {bounds!r}"
+        )
+        raise TypeError(message)
+    norm_words = "the given norms are the rows' norms"
+    if bounds.reach is not None:
+        words = norm_words = SCANNED
+    low, high = _limits(bounds, data, arms)
+    middle, scale, reach = _scanned(bounds, data, arms)
+    norms, rounding = _norms(bounds.norms, data, arms), norm_rounding(data.dtype)
+    exact = _are_exact(bounds)
+    return KnownBounds(
+        words=words,
+        low=low,
+        high=high,
+        norms=None if norms is None else norms * (1 + rounding),
+        exact_norms=norms if exact else None,
+        norm_words=norm_words if exact else "",
+        norm_rounding=rounding,
+        middle=middle,
+        scale=scale,
+        reach=reach,
+    )
+
+
+def norm_rounding(dtype: np.dtype[Any]) -> float:
+    """Return by how much of itself a norm may be off if it is said to be that of such a row."""
+    precision = PRECISION.get(dtype.name, PRECISION["float64"])
+    half = precision > PRECISION["float32"]
+    return (NORM_ROUNDINGS_OF_HALVES if half else NORM_ROUNDINGS) * precision
+
+
+def _dtype_bounds(dtype: np.dtype[Any]) -> KnownBounds:
+    if dtype.name in PRECISION:
+        return KnownBounds()
+    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    words = f"the data is of type {dtype}, whose limits are {low} and {high}"
+    return KnownBounds(words, np.array(float(low)), np.array(float(high)))
+
+
+def _limits(bounds: Bounds, data: Array, arms: Ints) -> tuple[Floats | None, Floats | None]:
+    if bounds.low is None and bounds.high is None:
+        return None, None
+    if bounds.low is None or bounds.high is None:
+        raise ValueError("bounds must have both low and high, or neither")
+    low, high = _limit(bounds.low, "low", data), _limit(bounds.high, "high", data)
+    if low.ndim == high.ndim == 0 and low >= high:
+        raise ValueError(f"bounds must have low < high, got ({low:g}, {high:g})")
+    if low.ndim + high.ndim == 3:
+        raise ValueError("bounds must be per coordinate or per row, not one end of each kind")
+    if (low > high).any():
+        at = int(np.argmax(np.ravel(low > high)))
+        what = "row" if low.ndim + high.ndim >= 2 and 2 in (low.ndim, high.ndim) else "coordinate"
+        raise ValueError(f"bounds must have low <= high, but not so at {what} {at}")
+    if data.dtype.name in PRECISION:
+        # 0.1 in float32 is a little more than 0.1: limits mean the nearest values the data can have.
+        rounded_low, rounded_high = nearest(low, data.dtype), nearest(high, data.dtype)
+        low = np.where(np.isfinite(rounded_low), np.minimum(low, rounded_low), low)
+        high = np.where(np.isfinite(rounded_high), np.maximum(high, rounded_high), high)
+    if low.ndim == 2 or high.ndim == 2:
+        low, high = (np.broadcast_to(end, (len(data), 1))[arms] for end in (low, high))
+    return low, high
+
+
+def _limit(value: Any, name: str, data: Array) -> Floats:
+    given = np.asarray(value)
+    if not is_number(given.dtype):
+        raise TypeError(f"bounds must be numbers, got {name} = {value!r}")
+    limit = given.astype(np.float64)
+    n_arms, width = data.shape
+    if limit.shape not in ((), (width,), (n_arms, 1)):
+        message = (
+            f"bounds must be scalars, arrays of shape ({width},), one entry per coordinate, or of "
+            f"shape ({n_arms}, 1), one per row; got {name} of shape {limit.shape}"
+        )
+        raise ValueError(message)
+    if not np.isfinite(limit).all():
+        raise ValueError(f"bounds must be finite, got {name} = {value!r}")
+    return limit
+
+
+def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
+    if norms is None:
+        return None
+    given = np.asarray(norms)
+    if not is_number(given.dtype):
+        raise TypeError(f"bounds must have numbers as norms, got {norms!r}")
+    if given.shape not in ((), (len(data),)):
+        message = (
+            f"bounds must have one norm, or one for each of the {len(data)} rows; "
+            f"got norms of shape {given.shape}"
+        )
+        raise ValueError(message)
+    limit = given.astype(np.float64)
+    if not (np.isfinite(limit) & (limit >= 0)).all():
+        raise ValueError("bounds must have finite norms of at least 0")
+    return np.broadcast_to(limit, (len(data),))[arms]
+
+
+def _are_exact(bounds: Bounds) -> bool:
+    if not isinstance(bounds.norms_exact, (bool, np.bool_)):
+        raise TypeError(f"bounds must have norms_exact True or False, got {bounds.norms_exact!r}")
+    if bounds.norms_exact and bounds.norms is None:
+        raise ValueError("bounds must have norms if norms_exact is True, got none")
+    return bool(bounds.norms_exact)
+
+
+def _scanned(
+    bounds: Bounds, data: Array, arms: Ints
+) -> tuple[Floats | None, Floats | None, Floats | None]:
+    if bounds.middle is None or bounds.scale is None or bounds.reach is None:
+        return None, None, None
+    scanned = (len(bounds.reach), len(bounds.scale))
+    if scanned != data.shape:
+        message = f"bounds come from a scan of data of shape {scanned}, got data of {data.shape}"
+        raise ValueError(message)
+    return bounds.middle, bounds.scale, bounds.reach[arms]
+
+
+def pair(bounds: Any) -> tuple[Any, Any]:
+    """Return the two ends of a pair."""
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        raise TypeError(f"bounds must be a pair (low, high), got {bounds!r}")
+    return bounds[0], bounds[1]

@@ -1,0 +1,45 @@
+"""Checks how a search is run: seed, threads, progress."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sureshot._validate.choices import kind
+from sureshot._validate.numbers import whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sureshot.result import RoundInfo
+
+# More than any machine has; the native code counts threads in 32 bits.
+MOST_THREADS = 1 << 16
+
+
+def drawn_seed(rng: Any) -> int:
+    """Draw the seed of a call, so that each query of a batch can start from the same one."""
+    try:
+        generator = np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        message = f"rng must be None, a non-negative integer or a numpy Generator, got {rng!r}"
+        raise type(error)(message) from None
+    return int(generator.integers(2**63))
+
+
+def thread_count(threads: Any) -> int:
+    """Return how many threads to use: by default as many as this process may."""
+    if threads is not None:
+        return min(whole_number(threads, "threads", 1), MOST_THREADS)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def progress_function(progress: Any) -> Callable[[RoundInfo], object] | None:
+    """Return what is called after each round."""
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be a function of one RoundInfo, got {kind(progress)}")
+    return progress  # type: ignore[no-any-return]

@@ -1,0 +1,51 @@
+"""How many coordinates are read together, and where the blocks begin in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sureshot.blocks import CACHE_LINE, Blocks
+from sureshot.sources.dense import is_coordinate_major
+
+if TYPE_CHECKING:
+    from sureshot._types import Array
+    from sureshot.search.methods import Method
+
+# Bytes from which on an array has memory pages of its own: then its address within a cache line is the
+# same in every run, and its threads are worth starting early.
+LARGE_ARRAY = 1 << 25
+
+# Columns read together where only norms are known.
+COLUMNS_FOR_NORMS = 16
+
+
+def choose_blocks(data: Array, asked: int | None, method: Method, *, only_norms: bool) -> Blocks:
+    """Return the blocks: one coordinate where a column is contiguous, else a cache line.
+
+    Norm bets weigh a block by the squared query, so a single coordinate with a small query value has
+    an enormous normalised reward: where nothing but norms is known, columns are read in blocks, too.
+    """
+    n_coordinates = int(data.shape[1])
+    if asked is not None:
+        size = asked
+    elif method.single_coordinates:
+        size = 1
+    elif is_coordinate_major(data):
+        size = COLUMNS_FOR_NORMS if only_norms else 1
+    else:
+        size = CACHE_LINE // data.itemsize
+    size = min(size, n_coordinates)
+    return Blocks(n_coordinates, size, first_block_shift(data, size))
+
+
+def first_block_shift(data: Array, size: int) -> int:
+    """Return by how much the first block must be shorter for the others to begin with a cache line.
+
+    A block across two lines costs twice the time. Small arrays are in the caches anyway, and their
+    address may change from run to run, on which no search should depend.
+    """
+    row, number = data.strides
+    whole_lines = row % CACHE_LINE == 0 and size * data.itemsize % CACHE_LINE == 0
+    if number != data.itemsize or not whole_lines or data.nbytes < LARGE_ARRAY:
+        return 0
+    return int(data.ctypes.data % CACHE_LINE // data.itemsize)

@@ -1,0 +1,28 @@
+"""Scales a query so that its squares are numbers of float64."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from sureshot._types import Floats
+
+# The largest value of a query, as a power of two, is at most this, and at least one over it.
+QUERY_EXPONENT = 300
+
+
+def in_range(query: Floats) -> tuple[Floats, float]:
+    """Return the query over a power of two, and that power: 1 for nearly all queries.
+
+    Inner products are in proportion to the query. One whose squares would be too large or too small for
+    float64 is scaled just as far as to have squares. Then no score is lost that float64 can hold.
+    """
+    largest = float(np.abs(query).max())
+    exponent = math.frexp(largest)[1]
+    beyond = exponent - min(max(exponent, -QUERY_EXPONENT), QUERY_EXPONENT)
+    if beyond == 0 or largest == 0:
+        return query, 1.0
+    return np.ldexp(query, -beyond), math.ldexp(1.0, beyond)

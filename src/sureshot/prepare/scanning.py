@@ -1,0 +1,30 @@
+"""The scan of the searched rows that ``bounds="scan"`` asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot._validate.bounds import SCANNED, KnownBounds, norm_rounding
+from sureshot.bounds import scan_rows
+
+if TYPE_CHECKING:
+    from sureshot._native import Team
+    from sureshot._types import Array, Ints
+
+
+def scanned_bounds(data: Array, arms: Ints, team: Team) -> KnownBounds:
+    """Read the searched rows, and nothing else, for what bounds them."""
+    found, rounding = scan_rows(data, arms, team), norm_rounding(data.dtype)
+    norms = np.asarray(found.norms)
+    return KnownBounds(
+        words=SCANNED,
+        norms=norms * (1 + rounding),
+        exact_norms=norms,
+        norm_words=SCANNED,
+        norm_rounding=rounding,
+        middle=found.middle,
+        scale=found.scale,
+        reach=found.reach,
+    )

@@ -1,0 +1,125 @@
+"""Makes a request of `top_k` ready: team, scan, blocks, and the problem of each query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot._native import Team
+from sureshot._validate.request import DISTANCES
+from sureshot.bounds import numbers_in_scan
+from sureshot.prepare.block_size import LARGE_ARRAY, choose_blocks
+from sureshot.prepare.query_range import in_range
+from sureshot.prepare.reward_intervals import choose_intervals
+from sureshot.prepare.scanning import scanned_bounds
+from sureshot.search import cosine
+from sureshot.search.batch import Queries
+from sureshot.search.budget import deadline_in, numbers_of
+from sureshot.search.condition import assumption
+from sureshot.search.problem import Problem, Tally
+from sureshot.sources.dense import DenseSource
+from sureshot.sources.norms import PromisedNorms
+
+if TYPE_CHECKING:
+    from sureshot._types import Floats
+    from sureshot._validate.bounds import KnownBounds
+    from sureshot._validate.request import TopKRequest
+    from sureshot.blocks import Blocks
+
+# What the kernels sum for each metric.
+REWARD_OF_METRIC = {
+    "ip": "ip",
+    "abs-ip": "ip",
+    "cosine": "ip",
+    "sqeuclidean": "sqeuclidean",
+    "l1": "l1",
+}
+
+
+def prepare_top_k(request: TopKRequest) -> Queries:
+    """Start the threads, read what must be read before the search, and choose the blocks."""
+    team = Team(request.threads)
+    if request.data.nbytes >= LARGE_ARRAY:
+        team.start()  # Threads take their time to wake up: meanwhile the problem is set up.
+    bounds, numbers_scanned = request.bounds, 0
+    if bounds is None:
+        bounds = scanned_bounds(request.data, request.arms, team)
+        numbers_scanned = numbers_in_scan(len(request.arms), request.data.shape[1])
+    norms_known = bounds.norms is not None or request.metric == "cosine"
+    only_norms = norms_known and not bounds.limits_known
+    blocks = choose_blocks(request.data, request.block, request.method, only_norms=only_norms)
+    return Queries(
+        start=Preparation(request, bounds, blocks, numbers_scanned).start,
+        count=len(request.queries),
+        single=request.single,
+        method=request.method,
+        seed=request.seed,
+        team=team,
+        # A progress function is called from the caller's own thread only.
+        threads=1 if request.progress else request.threads,
+        need_norms=request.metric == "cosine" and bounds.exact_norms is None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What the queries of one call share, and how the problem of each is put together."""
+
+    request: TopKRequest
+    bounds: KnownBounds
+    blocks: Blocks
+    numbers_scanned: int
+
+    def start(self, query: int, team: Team, computed_norms: Floats | None) -> tuple[Problem, Tally]:
+        """Return the problem of one query, to be searched by that team, and its tally.
+
+        `computed_norms` are those of the searched rows, for cosines, if this call had to compute them.
+        """
+        sign = -1.0 if self.request.metric in DISTANCES else 1.0
+        tally = Tally(query, self.request.progress, sign=sign)
+        if query == 0:
+            tally.numbers_read = tally.numbers_scanned = self.numbers_scanned
+        return self._problem(self.request.queries[query], team, computed_norms), tally
+
+    def _problem(self, query: Floats, team: Team, computed_norms: Floats | None) -> Problem:
+        request, bounds, blocks = self.request, self.bounds, self.blocks
+        n_arms, query_norm = len(request.arms), None
+        unit = 1.0
+        if request.metric not in DISTANCES:
+            query, unit = in_range(query)
+        scale = np.full(n_arms, unit) if request.row_scale is None else request.row_scale * unit
+        promised = score_condition = None
+        if request.metric == "cosine":
+            norms = bounds.exact_norms if computed_norms is None else computed_norms
+            query_norm = cosine.norm_of(query)
+            if norms is None:
+                scale = np.full(n_arms, np.nan)  # found with the norms
+            else:
+                scale, query_norm = cosine.factors(norms, request.arms, query_norm), None
+            if bounds.exact_norms is not None:
+                promised = PromisedNorms(request.arms, bounds.exact_norms, bounds.norm_rounding)
+                score_condition = assumption(bounds.norm_words)
+        with np.errstate(over="ignore", invalid="ignore"):
+            known, condition = choose_intervals(
+                request.metric, query, bounds, computed_norms, request.method, blocks, n_arms
+            )
+        reward = REWARD_OF_METRIC[request.metric]
+        return Problem(
+            source=DenseSource(request.data, query, reward, blocks, team, promised),
+            arms=request.arms,
+            scale=scale,
+            k=request.k,
+            epsilon=request.epsilon,
+            delta=request.delta,
+            intervals=known,
+            condition=condition,
+            score_condition=score_condition,
+            query_norm=query_norm,
+            replacement=request.replacement,
+            budget=numbers_of(request.budget, n_arms * request.data.shape[1]),
+            deadline=deadline_in(request.budget_seconds),
+            team=team,
+            signs=(1.0, -1.0) if request.metric == "abs-ip" else (1.0,),
+        )

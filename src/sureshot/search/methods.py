@@ -1,0 +1,129 @@
+"""The table of methods: what each of them is, needs and can, and how it spends a budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sureshot.search import bounded_me, exact
+from sureshot.search.bandits import (
+    exponential_gap,
+    lil_ucb,
+    lucb,
+    median_elimination,
+    successive_elimination,
+    successive_halving,
+    successive_rejects,
+)
+from sureshot.search.leaders import leaders
+from sureshot.search.race import betting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from sureshot.search.problem import Answer, Problem, Tally
+    from sureshot.search.race.betting import Outcome
+
+    Search = Callable[[Problem, np.random.Generator, Tally], Answer]
+    BatchSearch = Callable[[Problem, np.random.Generator, Tally], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """A search that answers in place of a method's own where it suits the problem better."""
+
+    search: Search
+    suits: Callable[[Problem], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to search, and all that the rest of the library must know of it.
+
+    Attributes
+    ----------
+    name
+        What users write.
+    search
+        Searches one problem.
+    budget
+        ``"none"``: it takes no budget. ``"optional"``: it stops when a budget is spent and reports the
+        epsilon reached. ``"required"``: the budget, in numbers, is its parameter, and it promises
+        neither epsilon nor delta.
+    any_k
+        Whether it finds the k best arms, for any k, or the best one only.
+    needs_limits
+        Whether every reward must have limits of its own. Norms of rows give none.
+    single_coordinates
+        Whether it pulls single coordinates, and never blocks of them.
+    replacement
+        Whether it can draw with replacement. It then does so unless the user says otherwise.
+    samples
+        Whether it may answer without reading everything.
+    batch
+        What it does for each query of a batch before the queries share the passes over what is left
+        to be read. None: the queries are searched one after the other.
+    substitute
+        What answers some problems in its place.
+    """
+
+    name: str
+    search: Search
+    budget: Literal["none", "optional", "required"]
+    any_k: bool = True
+    needs_limits: bool = False
+    single_coordinates: bool = False
+    replacement: bool = False
+    samples: bool = True
+    batch: BatchSearch | None = None
+    substitute: Substitute | None = None
+
+    def search_for(self, problem: Problem) -> Search:
+        """Return what searches this problem."""
+        if self.substitute is not None and self.substitute.suits(problem):
+            return self.substitute.search
+        return self.search
+
+
+def _from_literature(
+    name: str,
+    search: Search,
+    *,
+    any_k: bool,
+    budget: Literal["optional", "required"] = "optional",
+) -> Method:
+    return Method(
+        name,
+        search,
+        budget,
+        any_k=any_k,
+        needs_limits=True,
+        single_coordinates=True,
+        replacement=True,
+    )
+
+
+# Few arms (`leaders.MOST_ARMS`) with expensive pulls are not raced: where less is enough, the best of
+# them are not pulled to the end, and their scores are estimates. `TopK.algorithm` is "leaders" then.
+_LEADERS = Substitute(leaders.search, leaders.suits)
+
+_ALL = (
+    Method("betting", betting.search, "optional", batch=betting.race, substitute=_LEADERS),
+    Method("exact", exact.search, "none", samples=False, batch=betting.leave_everything),
+    Method("bounded-me", bounded_me.search, "none", needs_limits=True, single_coordinates=True),
+    _from_literature("median-elimination", median_elimination.search, any_k=False),
+    _from_literature("successive-elimination", successive_elimination.search, any_k=False),
+    _from_literature("lucb", lucb.search, any_k=True),
+    _from_literature("lil-ucb", lil_ucb.search, any_k=False),
+    _from_literature("exponential-gap", exponential_gap.search, any_k=False),
+    _from_literature(
+        "successive-halving", successive_halving.search, any_k=False, budget="required"
+    ),
+    _from_literature(
+        "successive-rejects", successive_rejects.search, any_k=True, budget="required"
+    ),
+)
+
+METHODS: dict[str, Method] = {method.name: method for method in _ALL}

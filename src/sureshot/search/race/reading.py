@@ -1,0 +1,91 @@
+"""How a race reads its source: drawn blocks into the ledger, and arms to the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot._summation import add_exactly
+from sureshot.sources.base import QuerySource
+
+if TYPE_CHECKING:
+    from sureshot._native import Ledger, Met, Order
+    from sureshot._types import Floats, Ints
+    from sureshot.search.problem import Problem
+
+
+class Reading:
+    """Reads for one race. Arms are given by their positions in the problem."""
+
+    def __init__(self, problem: Problem, order: Order, ledger: Ledger) -> None:
+        self.problem = problem
+        self.order = order
+        self.ledger = ledger
+        self.source = problem.source
+        self.paid = self.source.costs.each_number_is_paid
+
+    def reads_whole_rows(self) -> bool:
+        """Return whether an exact score is the sum over a whole row: nothing is passed over."""
+        return not self.paid and self.order.length == self.source.blocks.count
+
+    def bet_on(self, positions: Ints, start: int, stop: int) -> Met:
+        """Read the drawn blocks [start, stop) of some arms and bet on them."""
+        problem, source = self.problem, self.source
+        if source.dense is not None:
+            met = self.ledger.read(
+                problem.team, source.dense, problem.arms, self.order, positions, start, stop
+            )
+            if met.broken >= 0:
+                # What is not a finite number is named when it is read alone.
+                arm = problem.arms[met.broken : met.broken + 1]
+                source.block_sums(arm, self.order.blocks[start:stop])
+            return met
+        # All of them before the first bet, so that no bet depends on which reward came first.
+        arms, blocks = problem.arms[positions], self.order.blocks[start:stop]
+        squares = None
+        if problem.intervals.square_limit is None:
+            sums = source.block_sums(arms, blocks)
+        else:
+            assert isinstance(source, QuerySource), "rows have norms where there is data"
+            sums, squares = source.sums_and_squares(arms, blocks)
+        sums = np.ascontiguousarray(sums)
+        return self.ledger.add(problem.team, sums, positions, start, stop, squares)
+
+    def numbers_in(self, start: int, stop: int) -> int:
+        """Return how many coordinates the drawn blocks [start, stop) have."""
+        blocks = self.source.blocks
+        numbers = (stop - start) * blocks.size
+        for block in (0, blocks.count - 1):  # the only ones that may be shorter
+            first, end = blocks.span(block)
+            if end - first < blocks.size and block in self.order.blocks[start:stop]:
+                numbers -= blocks.size - (end - first)
+        return numbers
+
+    def exact_sums(self, positions: Ints) -> tuple[Floats, int]:
+        """Return the sums of some arms over all blocks that can be drawn, and the numbers read.
+
+        Whole rows are read again: that is faster than to pass over what was sampled of them, and equal
+        rows get equal sums. Where each number is paid for, only the rest is read.
+        """
+        if self.paid:
+            return self._unread_sums(positions)
+        source, arms = self.source, self.problem.arms[positions]
+        if self.reads_whole_rows():
+            return source.exact_scores(arms), len(arms) * source.n_coordinates
+        drawable = self.order.undrawn(0)
+        sizes = source.blocks.sums(np.ones(source.n_coordinates))
+        return source.exact_scores(arms, drawable), len(arms) * int(sizes[drawable].sum())
+
+    def _unread_sums(self, positions: Ints) -> tuple[Floats, int]:
+        ledger, sums, numbers = self.ledger, np.empty(len(positions)), 0
+        steps = ledger.steps[positions]
+        for front in np.unique(steps):
+            group = np.flatnonzero(steps == front)
+            some, rest = positions[group], self.order.undrawn(int(front))
+            ones = np.ones(len(rest))
+            found = self.source.totals(self.problem.arms[some], rest, ones, ones)
+            high, lost = add_exactly(found.high, ledger.high[some])
+            sums[group] = high + (lost + found.low + ledger.low[some])
+            numbers += len(group) * len(rest)
+        return sums, numbers

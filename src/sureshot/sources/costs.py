@@ -1,0 +1,86 @@
+"""What reading costs, by how the data is stored.
+
+The figures are nanoseconds on the machine of ``measurements/policy/costs.py``, which repeats their
+measurement; only their ratios matter. They are fixed here, and depend on neither the clock nor the
+threads, so that a search does the same everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sureshot.blocks import CACHE_LINE
+
+# A random cache line, not prefetched, and one that follows the last.
+SCATTERED_LINE = 3.5
+NEXT_LINE = 2.0
+# A cache line of a row that is read to the end without some of its blocks, and by column a number: of one
+# row alone, and of all rows.
+PICKED_LINE = 6.5
+PICKED_NUMBER = 40.0
+PICKED_NUMBER_OF_ALL = 1.1
+# To come back to an arm: its row must be found in memory again, and its bets. Chosen by timing whole
+# searches; the calibration, which comes back at once, finds less.
+VISIT_OF_ROW = 200.0
+VISIT_OF_COLUMN = 60.0
+# A round of a search, besides what it reads.
+ROUND = 120_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingCosts:
+    """What reading costs. All but `visit` and `round` are the cost of one block of one arm."""
+
+    block: float  # where many arms are read
+    lone_block: float  # where few arms are read
+    row: float  # of a row that is read whole, alone
+    everything: float  # if all rows are read whole
+    partial_row: float  # of a row that is read without some blocks, alone
+    partial_everything: float  # if all rows are read without these blocks
+    visit: float  # to come back to an arm
+    round: float
+    # Whether every number has a price of its own, so that reading costs all the time there is and no number
+    # is read twice.
+    each_number_is_paid: bool = False
+
+
+# Each pull costs the same, and so much that nothing else counts.
+PAID_PULLS = ReadingCosts(
+    block=1.0,
+    lone_block=1.0,
+    row=1.0,
+    everything=1.0,
+    partial_row=1.0,
+    partial_everything=1.0,
+    visit=0.0,
+    round=0.0,
+    each_number_is_paid=True,
+)
+
+
+def in_memory(block: int, bytes_per_number: int, *, coordinate_major: bool) -> ReadingCosts:
+    """Return the costs of an array whose blocks have so many numbers."""
+    lines = block * bytes_per_number / CACHE_LINE
+    if coordinate_major:
+        # A column lies together, and so does the next value of all rows, but not of one row.
+        return ReadingCosts(
+            block=NEXT_LINE * lines,
+            lone_block=SCATTERED_LINE * block,
+            row=SCATTERED_LINE * block,
+            everything=NEXT_LINE * lines,
+            partial_row=PICKED_NUMBER * block,
+            partial_everything=PICKED_NUMBER_OF_ALL * block,
+            visit=VISIT_OF_COLUMN,
+            round=ROUND,
+        )
+    lines = max(1.0, lines)
+    return ReadingCosts(
+        block=SCATTERED_LINE * lines,
+        lone_block=SCATTERED_LINE * lines,
+        row=NEXT_LINE * lines,
+        everything=NEXT_LINE * lines,
+        partial_row=PICKED_LINE * lines,
+        partial_everything=PICKED_LINE * lines,
+        visit=VISIT_OF_ROW,
+        round=ROUND,
+    )
