@@ -14,7 +14,7 @@ import pytest
 
 from sureshot._native import DROPPED
 from sureshot.search.leaders import leaders
-from sureshot.search.race import betting
+from sureshot.search.race import betting, policy
 from sureshot.search.race.race import Race
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def races() -> Iterator[list[Course]]:
             return answer
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(betting, "SHORTEST_ROW", 1)
+        patch.setattr(policy, "SHORTEST_ROW", 1)
         patch.setattr(betting, "Race", Remembered)
         patch.setattr(leaders, "LeaderSearch", RememberedLeaders)
         yield courses

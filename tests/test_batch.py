@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BOUNDS: tuple[Any, ...] = ("scan", None)
 
 
-def clear_and_hopeless(rng: np.random.Generator) -> tuple[Array, Array]:
+def with_and_without_a_gap(rng: np.random.Generator) -> tuple[Array, Array]:
     """Return rows with a few patterns, and queries of which some find them and some find nothing."""
     patterns = rng.standard_normal((6, 4096))
     data = rng.standard_normal((400, 6)) @ patterns + 0.3 * rng.standard_normal((400, 4096))
@@ -44,7 +44,7 @@ def clear_and_hopeless(rng: np.random.Generator) -> tuple[Array, Array]:
 def test_a_batch_answers_as_its_queries_do_alone(
     order: Literal["C", "F"], method: str, threads: int
 ) -> None:
-    data, queries = clear_and_hopeless(np.random.default_rng(0))
+    data, queries = with_and_without_a_gap(np.random.default_rng(0))
     data = np.asarray(data, order=order)
     bounds = sureshot.scan(data)
     together = sureshot.top_k(
@@ -58,8 +58,8 @@ def test_a_batch_answers_as_its_queries_do_alone(
         assert found.work.numbers_read == alone.work.numbers_read
         assert found.work.exact_scores == alone.work.exact_scores
         assert [info.active for info in found.rounds] == [info.active for info in alone.rounds]
-    hopeless = sum(one.work.exact_scores > 300 for one in together.queries)
-    assert method == "exact" or 2 <= hopeless < 7
+    read_whole = sum(one.work.exact_scores > 300 for one in together.queries)
+    assert method == "exact" or 2 <= read_whole < 7
 
 
 def test_more_queries_than_are_searched_at_once(races: list[Course]) -> None:
@@ -74,7 +74,7 @@ def test_more_queries_than_are_searched_at_once(races: list[Course]) -> None:
 
 
 def test_a_query_of_zeros_among_others() -> None:
-    data, queries = clear_and_hopeless(np.random.default_rng(3))
+    data, queries = with_and_without_a_gap(np.random.default_rng(3))
     queries[3] = 0
     found = sureshot.top_k(data, queries, 2, bounds=(-30, 30), rng=0)
     assert found.indices[3].tolist() == [0, 1]
@@ -82,7 +82,7 @@ def test_a_query_of_zeros_among_others() -> None:
 
 
 def test_progress_is_told_in_the_callers_thread_in_order() -> None:
-    data, queries = clear_and_hopeless(np.random.default_rng(4))
+    data, queries = with_and_without_a_gap(np.random.default_rng(4))
     told: list[tuple[int, int]] = []
 
     def listen(info: RoundInfo) -> None:
@@ -100,7 +100,7 @@ def test_progress_is_told_in_the_callers_thread_in_order() -> None:
 @pytest.mark.parametrize("method", ["betting", "exact", "bounded-me"])
 @pytest.mark.parametrize("metric", ["ip", "cosine"])
 def test_the_seconds_of_the_queries_add_up(threads: int, method: str, metric: str) -> None:
-    data, queries = clear_and_hopeless(np.random.default_rng(6))
+    data, queries = with_and_without_a_gap(np.random.default_rng(6))
     began = time.perf_counter()
     found = sureshot.top_k(
         data,
@@ -136,7 +136,7 @@ def test_time_is_divided_among_those_it_is_spent_on(monkeypatch: pytest.MonkeyPa
 def test_no_time_is_counted_twice(
     threads: int, bounds: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data, queries = clear_and_hopeless(np.random.default_rng(7))
+    data, queries = with_and_without_a_gap(np.random.default_rng(7))
     accounted = []
 
     def listen(results: Sequence[TopK], seconds: float) -> list[TopK]:
@@ -149,6 +149,6 @@ def test_no_time_is_counted_twice(
 
 
 def test_an_error_in_one_query_is_raised() -> None:
-    data, queries = clear_and_hopeless(np.random.default_rng(5))
+    data, queries = with_and_without_a_gap(np.random.default_rng(5))
     with pytest.raises(sureshot.BoundsError, match="outside"):
         sureshot.top_k(data, queries, 5, bounds=(-0.5, 0.5), rng=0)

@@ -86,7 +86,7 @@ def test_coordinates_of_weight_zero_are_never_read(order: Literal["C", "F"]) -> 
     assert found.work.share < 0.7
 
 
-def test_hopeless_data_is_read_little_more_than_once() -> None:
+def test_data_without_a_gap_is_read_little_more_than_once() -> None:
     rng = np.random.default_rng(2)
     data = rng.standard_normal((300, 4096)).astype(np.float32)
     every: tuple[Any, ...] = ((-10, 10), "unit", None)
@@ -246,7 +246,7 @@ def test_no_arm_skips_a_drawn_block() -> None:
             race.read_on()
             race.suspend_and_drop()
             race.evaluate_candidates()
-            race.evaluate(race.hopeless_arms())
+            race.evaluate(race.arms_to_finish())
             steps, blocks = race.ledger.steps, race.order.blocks
             assert (steps[race.ledger.arms_with(ACTIVE)] == race.front).all()
             for arm in range(60):
@@ -257,7 +257,7 @@ def test_no_arm_skips_a_drawn_block() -> None:
     assert came_back > 10
 
 
-def test_a_budget_is_kept_on_hopeless_data() -> None:
+def test_a_budget_is_kept_on_data_without_a_gap() -> None:
     rng = np.random.default_rng(13)
     data = rng.uniform(-1, 1, (400, 4000))
     for width in (4000, 500):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.search.race import betting, policy
+from sureshot.search.race import policy
 from tests.conftest import oracle
 from tests.guarantee import assert_at_most
 
@@ -130,8 +130,8 @@ BOUNDS: dict[str, Callable[[Array], Any]] = {
 @pytest.fixture(autouse=True)
 def race_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short rows are raced, and to the end: it is drops that can be wrong, not evaluations."""
-    monkeypatch.setattr(betting, "SHORTEST_ROW", 1)
-    monkeypatch.setattr(policy, "may_be_hopeless", lambda *_: False)
+    monkeypatch.setattr(policy, "SHORTEST_ROW", 1)
+    monkeypatch.setattr(policy, "finishing_may_pay", lambda *_: False)
     monkeypatch.setattr(policy, "how_many_to_evaluate", lambda *_: 0)
 
 

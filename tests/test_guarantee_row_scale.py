@@ -13,7 +13,7 @@ import pytest
 
 import sureshot
 from sureshot import Bounds, _native
-from sureshot.search.race import betting, policy
+from sureshot.search.race import policy
 from tests.guarantee import assert_at_most
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ N_ARMS, WIDTH = 40, 768
 @pytest.fixture(autouse=True)
 def _race_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short rows are raced, and to the end: it is drops that can be wrong, not evaluations."""
-    monkeypatch.setattr(betting, "SHORTEST_ROW", 1)
-    monkeypatch.setattr(policy, "may_be_hopeless", lambda *_: False)
+    monkeypatch.setattr(policy, "SHORTEST_ROW", 1)
+    monkeypatch.setattr(policy, "finishing_may_pay", lambda *_: False)
     monkeypatch.setattr(policy, "how_many_to_evaluate", lambda *_: 0)
 
 

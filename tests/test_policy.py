@@ -90,22 +90,24 @@ def test_constant_candidates_above_a_constant_runner_up_are_evaluated() -> None:
         assert found is pays
 
 
-def test_predictions_are_doubtful_until_enough_was_read() -> None:
+def test_predictions_are_rough_until_enough_was_read() -> None:
     rules, blocks = policy.DEFAULT, 1e6
-    enough = math.ceil(rules.doubtful_until * ROWS.rest * blocks / ROWS.step)
-    many = rules.doubtful_steps
-    assert policy.doubtful(rules, ROWS, many, enough - 1, blocks)
-    assert policy.doubtful(rules, ROWS, many - 1, enough, blocks)
-    assert not policy.doubtful(rules, ROWS, many, enough, blocks)
+    enough = math.ceil(rules.rough_until * ROWS.rest * blocks / ROWS.step)
+    many = rules.rough_steps
+    assert policy.predictions_are_rough(rules, ROWS, many, enough - 1, blocks)
+    assert policy.predictions_are_rough(rules, ROWS, many - 1, enough, blocks)
+    assert not policy.predictions_are_rough(rules, ROWS, many, enough, blocks)
 
 
 def test_giving_up_must_be_cheaper_by_a_margin() -> None:
     """All arms read whole cost 2,000, as much as 286 steps."""
     for needed, margin, pays in ((290.0, 1.0, True), (290.0, 1.5, False), (430.0, 1.5, True)):
-        found = policy.finishing_pays(ROWS, needed, 900.0, 1000.0, 1000.0, 0, margin)
+        found = policy.finishing_pays(
+            policy.DEFAULT, ROWS, needed, 900.0, 1000.0, 1000.0, 0, margin
+        )
         assert found is pays
     # Nothing is left to be doubted where all that is unread would be read.
-    assert policy.finishing_pays(ROWS, 50.0, 50.0, 1000.0, 1000.0, 0, 1.5)
+    assert policy.finishing_pays(policy.DEFAULT, ROWS, 50.0, 50.0, 1000.0, 1000.0, 0, 1.5)
 
 
 def tenth_read(rewards: Floats) -> _native.Ledger:

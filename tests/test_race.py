@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sureshot.search.problem import Answer
 
 # Arms are then dropped one by one, also where it would be cheaper to read them all to the end.
-NEVER_GIVE_UP = dataclasses.replace(policy.DEFAULT, hopeless_after=1e9)
+NEVER_GIVE_UP = dataclasses.replace(policy.DEFAULT, finish_after=1e9)
 
 
 def checked_search(
@@ -95,7 +95,7 @@ def test_every_step_under_a_budget(kind: str, order: str, monkeypatch: pytest.Mo
 def test_every_step_of_a_search_that_reads_the_rest_to_the_end(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rules = dataclasses.replace(policy.DEFAULT, hopeless_after=0.0)
+    rules = dataclasses.replace(policy.DEFAULT, finish_after=0.0)
     read_whole = 0
     for seed in range(3):
         table = table_of(kind, "C", np.random.default_rng([3, seed]))

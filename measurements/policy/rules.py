@@ -49,7 +49,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "patience 1": {"patience": 1.0},
     "patience 10": {"patience": 10.0},
     "candidates evaluated only when alone": {"patience": NEVER},
-    "never give up": {"hopeless_after": NEVER},
+    "never give up": {"finish_after": NEVER},
 }
 CHANGED_WITH = ("limits", "scan")  # the bounds with which the rules are changed
 BOUNDS = ("limits", "none", "scan without norms", "scan")

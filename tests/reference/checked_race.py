@@ -85,10 +85,10 @@ class CheckedRace(Race):
         super().evaluate_candidates()
         self._check_exact_scores()
 
-    def hopeless_arms(self) -> Ints:
+    def arms_to_finish(self) -> Ints:
         """Check the arms that were dropped: the others are read to the end."""
         before = self.ledger.status.copy()
-        left = super().hopeless_arms()
+        left = super().arms_to_finish()
         self._check_exact_scores()
         self._check_verdicts(before)
         if len(left):

@@ -16,7 +16,7 @@ import numpy as np
 
 from sureshot._native import Team
 from sureshot.search import exact
-from sureshot.search.race import betting
+from sureshot.search.race import finishing
 from sureshot.search.run import result_of, run
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sureshot.result import TopK
     from sureshot.search.methods import Method
     from sureshot.search.problem import Problem, Tally
-    from sureshot.search.race.betting import Outcome
+    from sureshot.search.race.finishing import Outcome
 
     # Puts the problem of one query together, to be searched by that team; with the norms of the
     # searched rows, if they were computed before.
@@ -116,7 +116,7 @@ def _run_batch(queries: Queries, which: Sequence[int], norms: Floats | None) -> 
                 )
                 _divide(time.perf_counter() - began, [one.tally for one in side_by_side])
                 outcomes += side_by_side
-                answers = betting.answers(outcomes, team)
+                answers = finishing.answers(outcomes, team)
                 results += [
                     result_of(one.problem, answer, one.tally)
                     for one, answer in zip(outcomes, answers, strict=True)

@@ -16,7 +16,7 @@ from sureshot.search.bandits import (
     successive_rejects,
 )
 from sureshot.search.leaders import leaders
-from sureshot.search.race import betting
+from sureshot.search.race import betting, finishing
 from sureshot.theory import budgets
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from sureshot.search.problem import Answer, Problem, Tally
-    from sureshot.search.race.betting import Outcome
+    from sureshot.search.race.finishing import Outcome
 
     Search = Callable[[Problem, np.random.Generator, Tally], Answer]
     BatchSearch = Callable[[Problem, np.random.Generator, Tally], Outcome]
@@ -117,7 +117,7 @@ _LEADERS = Substitute(leaders.search, leaders.suits)
 
 _ALL = (
     Method("betting", betting.search, "optional", batch=betting.race, substitute=_LEADERS),
-    Method("exact", exact.search, "none", samples=False, batch=betting.leave_everything),
+    Method("exact", exact.search, "none", samples=False, batch=finishing.leave_everything),
     Method("bounded-me", bounded_me.search, "none", needs_limits=True, single_coordinates=True),
     _from_literature("median-elimination", median_elimination.search, any_k=False),
     _from_literature("successive-elimination", successive_elimination.search, any_k=False),

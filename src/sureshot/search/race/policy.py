@@ -23,21 +23,31 @@ if TYPE_CHECKING:
 class Policy:
     """The constants of the rules below."""
 
+    # Rounds. A front is the number of steps that all active arms have read.
     first_front: int = 4
     second_front: int = 8
-    growth: float = 1.2
-    largest_growth: float = 2.0  # of rounds that are made longer because little is read in them
-    hardly_an_arm: float = 0.05  # share of the arms that may be beaten in the middle of a round
-    largest_leap: float = 4.0  # of a round in which hardly an arm is predicted to be beaten
+    growth: float = 1.2  # of the front, at least
+    largest_growth: float = 2.0  # of the front, where a round is longer to be worth its fixed cost
+    few_beaten: float = 0.05  # share of the active arms that may be beaten before a round ends
+    longest_round: float = (
+        4.0  # growth of the front while fewer than that are predicted to be beaten
+    )
+
+    # Candidates and slow arms.
     caution: float = 0.5  # standard errors taken off an estimate before it makes a guess
-    patience: float = 3.0  # how much likelier than not an evaluation must be needed
-    hopeless_after: float = 0.07  # spent, of what reading everything costs, before giving up
-    doubtful_until: float = 0.2  # spent, likewise, before a prediction is taken at its word
-    doubtful_steps: int = 64  # and so many steps, too
-    look_again: float = 1.5  # times the steps at which giving up was not even nearly cheaper
-    look_closer: float = 0.5  # of a price: when a prediction is worth a replay of all bets
-    fewest_steps: int = 32  # before the outlook is worth anything
-    few_arms: int = 512  # left, for the slow ones among them to be looked for
+    patience: float = 3.0  # times the expected waste that evaluating now may cost another round
+    most_slow_arms: int = 512  # active arms at most for the slow ones among them to be evaluated
+
+    # Reading the arms that are left to the end. Costs are shares of what reading everything costs.
+    finish_after: float = 0.07  # spent before it is considered
+    rough_until: float = 0.2  # spent before predictions use the exact threshold, not the likely one
+    rough_steps: int = 64  # read before that, too
+    ask_again_after: float = 1.5  # times the steps at which it did not pay by far
+    replay_from: float = (
+        0.5  # predicted cost, of reading to the end, that is worth a replay of all bets
+    )
+    fewest_steps: int = 32  # before anything is predicted
+    most_memory: float = 1.3  # of the bytes that bets may take, predicted for the end of the search
 
     # When the ledger judges an arm again, and how it predicts; wealth is a logarithm to the base 2.
     eagerness: float = 0.85  # judged when predicted to have this share of the wealth that wins,
@@ -50,6 +60,12 @@ class Policy:
 
 
 DEFAULT = Policy()
+
+# Before a race begins: rows shorter than this are read faster than they are raced.
+SHORTEST_ROW = 1024
+# Under a budget the smallest stake is the best one for a search of as many steps as it affords if no arm
+# is dropped; with a time limit, of this many.
+STEPS_WITHIN_TIME = 100
 
 
 def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int) -> int:
@@ -72,10 +88,10 @@ def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int)
 
 
 def predicted_front(policy: Policy, costs: Costs, front: int, length: int, predicted: float) -> int:
-    """Return up to which step a round may read if hardly an arm is beaten before `predicted`."""
+    """Return up to which step a round may read if few arms are beaten before `predicted`."""
     if costs.visit == 0:
         return 0
-    wanted = min(predicted, policy.largest_leap * front)
+    wanted = min(predicted, policy.longest_round * front)
     return min(math.floor(wanted / STEPS_PER_GROUP) * STEPS_PER_GROUP, length)
 
 
@@ -122,7 +138,7 @@ def how_many_to_evaluate(costs: Costs, needed: Floats, front: int, length: int) 
     return int(np.argmin(cost))
 
 
-def may_be_hopeless(
+def finishing_may_pay(
     policy: Policy, costs: Costs, front: int, next_front: int, length: int, ledger_bytes: int
 ) -> bool:
     """Return whether so much has been spent that to go on must be worth it.
@@ -131,23 +147,26 @@ def may_be_hopeless(
     """
     if front < policy.fewest_steps:
         return False
-    allowed = policy.hopeless_after * costs.rest * length
+    allowed = policy.finish_after * costs.rest * length
     return (
         costs.step * next_front > allowed or ledger_bytes * next_front > costs.ledger_bytes * front
     )
 
 
-def doubtful(policy: Policy, costs: Costs, front: int, steps: int, blocks: float) -> bool:
+def predictions_are_rough(
+    policy: Policy, costs: Costs, front: int, steps: int, blocks: float
+) -> bool:
     """Return whether so little was read, `steps` of all `blocks`, that predictions may be far off.
 
     They are made from few steps, and from a threshold that will rise. To go on by mistake costs a
     part of what reading everything costs, to give up by mistake most of it.
     """
     spent = costs.step * steps
-    return front < policy.doubtful_steps or spent < policy.doubtful_until * costs.rest * blocks
+    return front < policy.rough_steps or spent < policy.rough_until * costs.rest * blocks
 
 
 def finishing_pays(
+    policy: Policy,
     costs: Costs,
     needed: float,
     unread: float,
@@ -164,7 +183,9 @@ def finishing_pays(
     """
     # Memory is only thought of when half of it is taken: the first predictions are rough.
     too_much = 2 * ledger_bytes > costs.ledger_bytes
-    too_much = too_much and ledger_bytes + BYTES_OF_BET * needed > 1.3 * costs.ledger_bytes
+    too_much = (
+        too_much and ledger_bytes + BYTES_OF_BET * needed > policy.most_memory * costs.ledger_bytes
+    )
     # What was sampled of a row is read again if it is read whole: to sample everything costs no more
     # only where nothing but the pulls costs.
     return (

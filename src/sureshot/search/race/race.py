@@ -35,11 +35,6 @@ if TYPE_CHECKING:
     from sureshot.search.problem import Problem, Tally
 
 
-# Under a budget the smallest stake is the best one for a search of as many steps as it affords if
-# no arm is dropped; with a time limit, of this many.
-STEPS_WITHIN_TIME = 100
-
-
 class Race:
     """The state of one search, and the steps of its loop."""
 
@@ -93,7 +88,7 @@ class Race:
         problem = self.problem
         if problem.budget is None and problem.deadline is None:
             return 0.0
-        steps = STEPS_WITHIN_TIME
+        steps = policy.STEPS_WITHIN_TIME
         if problem.budget is not None:
             steps = max(1, problem.budget // (len(problem.arms) * problem.source.blocks.size))
         return math.sqrt(2 * self.log_level / steps)
@@ -145,7 +140,7 @@ class Race:
         if self.guess > self.threshold:
             return usual
         # Where hardly an arm will be beaten there is nothing to look for.
-        predicted = self.ledger.predicted_front(self.rules.hardly_an_arm, self.log_level)
+        predicted = self.ledger.predicted_front(self.rules.few_beaten, self.log_level)
         leap = policy.predicted_front(
             self.rules, self.costs, self.front, self.order.length, predicted
         )
@@ -272,7 +267,7 @@ class Race:
 
     def _slow_arms(self, survey: _native.Survey) -> Ints:
         """Return the active arms, no candidates, that are known sooner than they are beaten."""
-        if self.front < self.rules.fewest_steps or survey.others > self.rules.few_arms:
+        if self.front < self.rules.fewest_steps or survey.others > self.rules.most_slow_arms:
             return np.empty(0, dtype=np.int64)
         others = np.setdiff1d(self.ledger.arms_with(ACTIVE), survey.candidates)
         needed = self.ledger.needed_steps(
@@ -289,13 +284,13 @@ class Race:
             steps -= int(self.ledger.steps[positions].sum())
         return self.budget.allows(steps * self.problem.source.blocks.size)
 
-    def hopeless_arms(self) -> Ints:
+    def arms_to_finish(self) -> Ints:
         """Return the undecided arms if to read them to the end is cheaper than to sample on."""
         nothing = np.empty(0, dtype=np.int64)
         # To predict takes about as long as a round: not in every round, while memory is no matter.
         if self.front < self.next_look and 2 * self.ledger.bytes < self.costs.ledger_bytes:
             return nothing
-        if not policy.may_be_hopeless(
+        if not policy.finishing_may_pay(
             self.rules,
             self.costs,
             self.front,
@@ -312,8 +307,8 @@ class Race:
         if self.threshold == -math.inf:
             return nothing
         # Before a replay at this threshold the wealth is out of date, and beaten arms are counted.
-        if not self._finishing_pays(self.rules.look_closer):
-            self.next_look = self.rules.look_again * self.front
+        if not self._finishing_pays(self.rules.replay_from):
+            self.next_look = self.rules.ask_again_after * self.front
             return nothing
         self._drop(self.undecided())
         left = self.undecided()
@@ -322,7 +317,7 @@ class Race:
     def _finishing_pays(self, margin: float = 1.0) -> bool:
         everything = float(self.order.length) * len(self.problem.arms)
         steps = int(self.ledger.steps.sum())
-        if not policy.doubtful(self.rules, self.costs, self.front, steps, everything):
+        if not policy.predictions_are_rough(self.rules, self.costs, self.front, steps, everything):
             return self._finishing_pays_at(self.threshold, margin)
         # The first arms that were evaluated are seldom the best ones: the threshold will rise.
         likely = max(self.threshold, self.ledger.likely_threshold(self.problem.k))
@@ -333,6 +328,7 @@ class Race:
         needed, unread = self.ledger.remaining_steps(self.order.length, theta, self.log_level)
         length = float(self.order.length)
         return policy.finishing_pays(
+            self.rules,
             self.costs,
             needed,
             unread,

@@ -1,0 +1,72 @@
+"""Several races of the same data end together: what they left is read in one pass for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot.search import exact
+from sureshot.search.problem import timed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sureshot._native import Team
+    from sureshot._types import Ints
+    from sureshot.search.problem import Answer, Problem, Tally
+    from sureshot.search.race.race import Race
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a race came to, and the arms that are left to be read to the end."""
+
+    problem: Problem
+    tally: Tally
+    race: Race | None = None  # None if there was nothing to race for: then everything is left
+    left: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+
+def leave_everything(
+    problem: Problem,
+    rng: np.random.Generator,  # noqa: ARG001 - called like a race
+    tally: Tally,
+) -> Outcome:
+    """Race nothing: every arm is left to be read to the end."""
+    return Outcome(problem, tally)
+
+
+def answers(outcomes: Sequence[Outcome], team: Team) -> list[Answer]:
+    """Read what is left of some searches of the same data to the end, together, and answer."""
+    unfinished = [one for one in outcomes if len(one.left)]
+    with timed(*(one.tally for one in unfinished)):
+        _finish(unfinished, team)
+    plain = [one for one in outcomes if one.race is None]
+    exactly = iter(
+        exact.search_together([one.problem for one in plain], [one.tally for one in plain], team)
+    )
+    found: list[Answer] = []
+    for one in outcomes:
+        with timed(one.tally):
+            found.append(one.race.answer() if one.race else next(exactly))
+    return found
+
+
+def _finish(outcomes: Sequence[Outcome], team: Team) -> None:
+    """Give each race the exact scores of the arms that it left."""
+    races = [(one.race, one.left) for one in outcomes if one.race]
+    together = [(one, left) for one, left in races if one.reading.reads_whole_rows()]
+    if len(together) > 1:
+        positions = np.unique(np.concatenate([left for _, left in together]))
+        problem = together[0][0].problem
+        problems = [one.problem for one, _ in together]
+        sums = exact.sums_of(problems, problem.arms[positions], team)
+        for (one, left), its_sums in zip(together, sums, strict=True):
+            its_own = its_sums[np.searchsorted(positions, left)]
+            one.accept(left, its_own, len(left) * problem.source.n_coordinates)
+    for one, left in races:
+        if not (len(together) > 1 and one.reading.reads_whole_rows()):
+            one.evaluate(left)
+        one.end_round()
