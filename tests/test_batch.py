@@ -11,8 +11,8 @@ import pytest
 
 import sureshot
 from sureshot import api
+from sureshot.queries import AT_ONCE, _divide
 from sureshot.result import share_time
-from sureshot.search import batch
 from sureshot.search.problem import Tally, timed
 from tests.conftest import CERTAIN
 
@@ -65,7 +65,7 @@ def test_a_batch_answers_as_its_queries_do_alone(
 def test_more_queries_than_are_searched_at_once(races: list[Course]) -> None:
     rng = np.random.default_rng(2)
     data = rng.standard_normal((50, 300))
-    queries = rng.standard_normal((2 * batch.AT_ONCE + 3, 300))
+    queries = rng.standard_normal((2 * AT_ONCE + 3, 300))
     before = len(races)
     found = sureshot.top_k(data, queries, 3, bounds=sureshot.scan(data), delta=CERTAIN, rng=0)
     assert len(races) == before + len(queries)
@@ -127,7 +127,7 @@ def test_time_is_divided_among_those_it_is_spent_on(monkeypatch: pytest.MonkeyPa
     with timed(first, second):
         pass
     assert (first.seconds, second.seconds) == (4.0, 6.0)
-    batch._divide(5.0, [first, second])
+    _divide(5.0, [first, second])
     assert (first.seconds, second.seconds) == (2.0, 3.0)
 
 

@@ -41,7 +41,7 @@ def test_a_scan_is_made_when_the_search_is_prepared() -> None:
 def test_the_scan_is_counted_with_the_first_query() -> None:
     data = np.random.default_rng(0).random((5, 40))
     queries = prepare_top_k(top_k_request(data=data, query=data[:2], **TOP_K))
-    tallies = [queries.start(query, queries.team, None)[1] for query in range(2)]
+    tallies = [queries.problem(query, queries.team, None)[1] for query in range(2)]
     assert [tally.numbers_scanned for tally in tallies] == [2 * 5 * 40, 0]
     assert [tally.numbers_read for tally in tallies] == [2 * 5 * 40, 0]
 

@@ -13,8 +13,8 @@ from sureshot._validate.request import best_arms_request, scan_request, top_k_re
 from sureshot.bounds import Bounds, scan_rows
 from sureshot.prepare.best_arms import prepare_best_arms
 from sureshot.prepare.top_k import prepare_top_k
+from sureshot.queries import run_queries
 from sureshot.result import share_time, stack
-from sureshot.search.batch import run_queries
 from sureshot.search.problem import Tally
 from sureshot.search.run import run
 

@@ -15,7 +15,6 @@ from sureshot.prepare.query_range import in_range
 from sureshot.prepare.reward_intervals import choose_intervals
 from sureshot.prepare.scanning import scanned_bounds
 from sureshot.search import cosine
-from sureshot.search.batch import Queries
 from sureshot.search.budget import deadline_in, numbers_of
 from sureshot.search.condition import assumption
 from sureshot.search.problem import Problem, Tally
@@ -38,7 +37,7 @@ REWARD_OF_METRIC = {
 }
 
 
-def prepare_top_k(request: TopKRequest) -> Queries:
+def prepare_top_k(request: TopKRequest) -> PreparedQueries:
     """Start the threads, read what must be read before the search, and choose the blocks."""
     team = Team(request.threads)
     if request.data.nbytes >= LARGE_ARRAY:
@@ -50,29 +49,35 @@ def prepare_top_k(request: TopKRequest) -> Queries:
     norms_known = bounds.norms is not None or request.metric == "cosine"
     only_norms = norms_known and not bounds.limits_known
     blocks = choose_blocks(request.data, request.block, request.method, only_norms=only_norms)
-    return Queries(
-        start=Preparation(request, bounds, blocks, numbers_scanned).start,
-        count=len(request.queries),
-        single=request.single,
-        method=request.method,
-        seed=request.seed,
-        team=team,
-        # A progress function is called from the caller's own thread only.
-        threads=1 if request.progress else request.threads,
-        need_norms=request.metric == "cosine" and bounds.exact_norms is None,
-    )
+    return PreparedQueries(request, team, bounds, blocks, numbers_scanned)
 
 
 @dataclass(frozen=True, slots=True)
-class Preparation:
+class PreparedQueries:
     """What the queries of one call share, and how the problem of each is put together."""
 
     request: TopKRequest
+    team: Team
     bounds: KnownBounds
     blocks: Blocks
     numbers_scanned: int
 
-    def start(self, query: int, team: Team, computed_norms: Floats | None) -> tuple[Problem, Tally]:
+    @property
+    def threads(self) -> int:
+        """How many threads may search different queries at the same time.
+
+        A progress function is called from the caller's own thread only.
+        """
+        return 1 if self.request.progress else self.request.threads
+
+    @property
+    def need_norms(self) -> bool:
+        """Whether the norms of the rows must be computed."""
+        return self.request.metric == "cosine" and self.bounds.exact_norms is None
+
+    def problem(
+        self, query: int, team: Team, computed_norms: Floats | None
+    ) -> tuple[Problem, Tally]:
         """Return the problem of one query, to be searched by that team, and its tally.
 
         `computed_norms` are those of the searched rows, for cosines, if this call had to compute them.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,83 +20,65 @@ from sureshot.search.race import finishing
 from sureshot.search.run import result_of, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from sureshot._types import Floats
+    from sureshot.prepare.top_k import PreparedQueries
     from sureshot.result import TopK
-    from sureshot.search.methods import Method
-    from sureshot.search.problem import Problem, Tally
+    from sureshot.search.problem import Tally
     from sureshot.search.race.finishing import Outcome
-
-    # Puts the problem of one query together, to be searched by that team; with the norms of the
-    # searched rows, if they were computed before.
-    Start = Callable[[int, Team, Floats | None], tuple[Problem, Tally]]
 
 # Queries that are searched before any of them is finished: enough to share a pass over the data, few
 # enough for their scores and problems to take little memory.
 AT_ONCE = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Queries:
-    """The queries of one call, and how they are searched."""
-
-    start: Start
-    count: int
-    single: bool  # whether one query was given as such, and not as a batch of one
-    method: Method
-    seed: int  # the same for all of them
-    team: Team
-    threads: int  # that may search different queries at the same time
-    need_norms: bool  # whether the norms of the rows must be computed
-
-
-def run_queries(queries: Queries) -> list[TopK]:
+def run_queries(queries: PreparedQueries) -> list[TopK]:
     """Search with all queries and return their results in order."""
     results: list[TopK] = []
     norms: Floats | None = None
     if queries.need_norms:
         results, norms = _run_with_norms(queries)
-    elif queries.single:
-        problem, tally = queries.start(0, queries.team, None)
-        results = [run(problem, queries.method, queries.seed, tally)]
-    if len(results) < queries.count:
-        results += _run_batch(queries, range(len(results), queries.count), norms)
+    elif queries.request.single:
+        problem, tally = queries.problem(0, queries.team, None)
+        results = [run(problem, queries.request.method, queries.request.seed, tally)]
+    if len(results) < len(queries.request.queries):
+        results += _run_batch(queries, range(len(results), len(queries.request.queries)), norms)
     return results
 
 
-def _run_with_norms(queries: Queries) -> tuple[list[TopK], Floats]:
+def _run_with_norms(queries: PreparedQueries) -> tuple[list[TopK], Floats]:
     """Answer the first query by cosine, and find the norms of the rows in the same pass over them.
 
     The pass reads everything, so the answer is exact. Where all the others are to be exact, too, as
     many of them are answered as share a pass.
     """
     team = queries.team
-    together = 1 if queries.method.samples else min(AT_ONCE, queries.count)
-    started = [queries.start(query, team, None) for query in range(together)]
+    together = 1 if queries.request.method.samples else min(AT_ONCE, len(queries.request.queries))
+    started = [queries.problem(query, team, None) for query in range(together)]
     problems, tallies = [problem for problem, _ in started], [tally for _, tally in started]
     norms = np.empty(len(problems[0].arms))
     answers = exact.search_together(problems, tallies, team, norms)
     return list(map(result_of, problems, answers, tallies)), norms
 
 
-def _run_batch(queries: Queries, which: Sequence[int], norms: Floats | None) -> list[TopK]:
+def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | None) -> list[TopK]:
     """Search with some of the queries, in passes that they share if the method allows that."""
-    start, seed, team, threads = queries.start, queries.seed, queries.team, queries.threads
+    seed, team, threads = queries.request.seed, queries.team, queries.threads
 
     def search(query: int) -> TopK:
         began = time.perf_counter()
-        problem, tally = start(query, team, norms)
-        found = run(problem, queries.method, seed, tally)
+        problem, tally = queries.problem(query, team, norms)
+        found = run(problem, queries.request.method, seed, tally)
         return replace(found, work=replace(found.work, seconds=time.perf_counter() - began))
 
-    begin = queries.method.batch
+    begin = queries.request.method.batch
     if begin is None:
         return [search(query) for query in which]
 
     def race(query: int, its_team: Team) -> Outcome:
         began = time.perf_counter()
-        problem, tally = start(query, its_team, norms)
+        problem, tally = queries.problem(query, its_team, norms)
         outcome = begin(problem, np.random.default_rng(seed), tally)
         tally.seconds = time.perf_counter() - began
         return outcome
