@@ -31,7 +31,11 @@ def available_threads() -> int:
 def _library_digest() -> str:
     """Return a digest of what searches: between releases the version says little."""
     folder = Path(sureshot.__file__).parent
-    searching = [path for path in sorted(folder.rglob("*.py")) if "cli" not in path.parts]
+    searching = [
+        path
+        for path in sorted(folder.rglob("*.py"))
+        if path.relative_to(folder).parts[0] not in ("cli", "experiments", "baselines")
+    ]
     digest = hashlib.sha256()
     for path in (*searching, Path(str(_native.__file__))):
         digest.update(path.read_bytes())

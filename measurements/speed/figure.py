@@ -11,10 +11,9 @@ from matplotlib.patches import Patch
 from sureshot.experiments import drawing
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sureshot.experiments.rows import Row
 
+NAME = "speed"
 BOUNDS = {
     "scan": ("scan made beforehand", "#0072B2"),
     "limits": ("limits of the values", "#E69F00"),
@@ -30,16 +29,9 @@ SIDES = {
 }
 
 
-def save(found: list[Row], growth: dict[str, list[Row]], path: Path) -> None:
-    """Draw searches with k = 10 by workload, and those that grow with n and with N."""
-    with drawing.settings(path.stem):
-        drawn = picture(found, growth)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(drawing.svg(path.stem, drawn), encoding="utf-8")
-
-
+@drawing.settings(NAME)
 def picture(found: list[Row], growth: dict[str, list[Row]]) -> Any:
-    """Return the figure: bars above, growth below."""
+    """Draw searches with k = 10 by workload, and those that grow with n and with N."""
     figure: Any = Figure(figsize=(10.5, 10), layout="constrained")
     above, below = figure.subfigures(2, 1, height_ratios=[1.7, 1], hspace=0.03)
     for axes, order in zip(above.subplots(1, 2, sharex=True), ORDERS, strict=True):

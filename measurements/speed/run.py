@@ -117,9 +117,9 @@ def main() -> None:
     if settings.write:
         table.write(found)
     if settings.check:
-        missed = targets.missed(targets.verdicts(found), settings.workloads)
-        for verdict in missed:
-            report(f"{verdict.label}: {verdict.measured} of {verdict.target}, {verdict.words}")
+        missed = targets.missed(targets.comparisons(found), settings.workloads)
+        for one in missed:
+            report(f"{one.label}: {one.measured} of {one.target}, {one.words}")
         if missed:
             raise SystemExit(1)
 

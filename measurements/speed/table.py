@@ -9,14 +9,14 @@ from __future__ import annotations
 import argparse
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from measurements.harness import page
 from measurements.harness.page import left_aligned
 from measurements.rivals.libraries import RIVALS
 from measurements.speed import cases, figure, targets
 from measurements.speed.measure import OURS, SINGLE
-from sureshot.experiments import rows
+from sureshot.experiments import drawing, rows
 from sureshot.experiments.numbers import per_cent
 
 if TYPE_CHECKING:
@@ -162,10 +162,7 @@ def batches(found: list[Row]) -> list[str]:
 
 def by_target(found: list[Row]) -> list[str]:
     """Return the table of targets."""
-    body = [
-        [verdict.label, verdict.target, verdict.measured, verdict.words]
-        for verdict in targets.verdicts(found)
-    ]
+    body = [[one.label, one.target, one.measured, one.words] for one in targets.comparisons(found)]
     return left_aligned(["case", "target", "measured", ""], body)
 
 
@@ -203,9 +200,16 @@ def write(found: list[Row], docs: Path = page.DOCS) -> None:
     """Put the tables into docs/benchmarks.md, and the rows and the figure beside it."""
     page.rewrite(docs / "benchmarks.md", {name: table(found) for name, table in TABLES.items()})
     rows.write(docs / "results" / f"speed-{found[-1]['size']}.jsonl", found)
+    path = docs / "figures" / f"{figure.NAME}.svg"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(drawing.svg(figure.NAME, picture(found)), encoding="utf-8")
+
+
+def picture(found: list[Row]) -> Any:
+    """Return the figure of the searches with k = 10, and of those that grow with n and with N."""
     growth = {across: growing(found, across) for across in ("n", "N")}
     mine = [row for row in searches(found) if row["k"] == cases.K]
-    figure.save(mine, growth, docs / "figures" / "speed.svg")
+    return figure.picture(mine, growth)
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ FIELDS = ("workload", "order", "bounds", "method", "dtype", "task")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Comparison:
     """One line of the table of targets. `met` is None where nothing was measured."""
 
     label: str
@@ -63,18 +63,18 @@ class Verdict:
         return "not measured" if self.met is None else "met" if self.met else "not met"
 
 
-def verdicts(found: Iterable[Row]) -> list[Verdict]:
+def comparisons(found: Iterable[Row]) -> list[Comparison]:
     """Compare the rows with each target, then the memory and the threads of all rows together."""
     full = [row for row in found if row["size"] == "full"]
-    judged = []
+    compared = []
     for target in TARGETS:
         for values in product(*(getattr(target, name).split() for name in FIELDS)):
             wanted = dict(zip(FIELDS, values, strict=True))
-            judged.append(_verdict(target.at_least, wanted, full))
-    return judged + _of_all_rows(full)
+            compared.append(_comparison(target.at_least, wanted, full))
+    return compared + _of_all_rows(full)
 
 
-def _verdict(at_least: float, wanted: dict[str, str], full: list[Row]) -> Verdict:
+def _comparison(at_least: float, wanted: dict[str, str], full: list[Row]) -> Comparison:
     ratio = None
     # Of several rows the last one counts; in float32 that is the one of the full size.
     for row in full:
@@ -85,7 +85,7 @@ def _verdict(at_least: float, wanted: dict[str, str], full: list[Row]) -> Verdic
             and (usual_size or wanted["dtype"] != "float32")
         ):
             ratio = row["ratios"]["numpy"]
-    return Verdict(
+    return Comparison(
         label=label(wanted),
         workload=wanted["workload"],
         target=f"{at_least:g} ×",
@@ -104,18 +104,18 @@ def label(wanted: Row) -> str:
     return ", ".join((wanted["workload"], wanted["dtype"], f"{wanted['order']}-major", how))
 
 
-def _of_all_rows(full: list[Row]) -> list[Verdict]:
+def _of_all_rows(full: list[Row]) -> list[Comparison]:
     grown = [row["peak_memory_growth"] for row in full if row["peak_memory_growth"] is not None]
     agree = [row["threads_agree"] for row in full]
     return [
-        Verdict(
+        Comparison(
             "extra memory, largest of all rows",
             "",
             f"at most {MEMORY >> 20} MB",
             f"{max(grown) / (1 << 20):.0f} MB" if grown else "–",
             max(grown) <= MEMORY if grown else None,
         ),
-        Verdict(
+        Comparison(
             "same result with one thread and with several, rows",
             "",
             "all",
@@ -125,7 +125,7 @@ def _of_all_rows(full: list[Row]) -> list[Verdict]:
     ]
 
 
-def missed(judged: Iterable[Verdict], names: Iterable[str]) -> list[Verdict]:
+def missed(compared: Iterable[Comparison], names: Iterable[str]) -> list[Comparison]:
     """Return the targets that were not met or not measured, of the given workloads."""
     asked = {"", *names}
-    return [verdict for verdict in judged if verdict.workload in asked and not verdict.met]
+    return [one for one in compared if one.workload in asked and not one.met]

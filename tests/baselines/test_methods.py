@@ -211,7 +211,7 @@ def test_sampling_meets_rows_in_proportion_to_their_scores() -> None:
     data[:, :15] *= np.arange(90)[:, None]
     scores = data @ query
     method = SampleMIPS(rng=2).fit(data)
-    counts, _ = method._accounts(query, method._weights(query), 200_000, rng)
+    counts, _ = method._sums(query, method._weights(query), 200_000, rng)
     expected = 200_000 * scores / scores.sum()
     assert stats.chisquare(counts, expected).pvalue > FALSE_ALARM
     assert (np.argsort(expected) != np.argsort(data.sum(axis=1))).any()
@@ -238,13 +238,13 @@ def test_diamonds_rank_by_squares() -> None:
     assert (np.diff(np.abs(everything.scores)) <= 0).all()
 
 
-def test_diamond_accounts_estimate_the_squares() -> None:
+def test_diamond_sums_estimate_the_squares() -> None:
     data, query = normal((12, 6)) * np.geomspace(0.1, 10, 6), normal((6,), seed=1)
     method, squares = DiamondMSIPS(rng=2).fit(data), (data @ query) ** 2
     # The mean of one term, times these sums, is the square.
     factor = np.abs(query).sum() * (np.abs(data) @ np.abs(query)).sum()
     weights, rng = method._weights(query), np.random.default_rng(3)
-    runs = [method._accounts(query, weights, 5_000, rng)[0] * factor / 5_000 for _ in range(40)]
+    runs = [method._sums(query, weights, 5_000, rng)[0] * factor / 5_000 for _ in range(40)]
     mean, error = np.mean(runs, axis=0), stats.sem(runs, axis=0)
     assert (np.abs(mean - squares) <= 7 * error).all()
     assert (error < 0.1 * squares.max()).all()

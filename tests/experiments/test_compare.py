@@ -139,8 +139,8 @@ def test_unit_range_makes_the_pulls_of_the_paper_and_promises_no_more_than_is_tr
     true_range = method.true_range(query)
     assert answer.epsilon == pytest.approx(0.5 * true_range * (N - zeros) / N)
     assert true_range > 20
-    honest = ours.BoundedME(found, seed=0).fit(found.data)
-    assert honest.query(query, k, epsilon=0.5, delta=0.3).numbers_read > expected
+    true_range_used = ours.BoundedME(found, seed=0).fit(found.data)
+    assert true_range_used.query(query, k, epsilon=0.5, delta=0.3).numbers_read > expected
 
 
 @pytest.mark.parametrize("name", ours.OURS)

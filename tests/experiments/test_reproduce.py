@@ -170,9 +170,9 @@ def test_a_refusal_is_reported(finished: Path) -> None:
 
 
 def test_what_is_not_there_is_reported(tmp_path: Path) -> None:
-    told = reproduce.lacking(["fig4"], tmp_path)
-    assert len(told) == len(fig4.names()) - 1
-    assert "fig4: Netflix scores is left out: none of training_set/mv_*.txt" in "\n".join(told)
+    lines = reproduce.lacking(["fig4"], tmp_path)
+    assert len(lines) == len(fig4.names()) - 1
+    assert "fig4: Netflix scores is left out: none of training_set/mv_*.txt" in "\n".join(lines)
     cases = [
         case.data for case in reproduce._possible(reproduce.EXPERIMENTS["fig4"], "small", None)
     ]
@@ -181,8 +181,8 @@ def test_what_is_not_there_is_reported(tmp_path: Path) -> None:
 
 def test_a_library_that_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table1, "find_spec", lambda name: None if name == "faiss" else True)
-    told = reproduce.lacking(["table1"], None)
-    assert told[0] == "table1: FaissFlat is left out: pip install faiss-cpu"
+    lines = reproduce.lacking(["table1"], None)
+    assert lines[0] == "table1: FaissFlat is left out: pip install faiss-cpu"
     methods = {
         case.method for case in reproduce._possible(reproduce.EXPERIMENTS["table1"], "small", None)
     }

@@ -38,10 +38,10 @@ REFUSED = {
 
 
 def test_only_what_promises_more_than_it_was_asked_for_has_no_guarantee() -> None:
-    honest = row("BoundedME, R = 1")
+    true_range = row("BoundedME, R = 1")
     broken = row("BoundedME, R = 1, columns", promised_epsilon=[0.1, 4.5])
     stopped = row("betting", promised_epsilon=[None, 4.5])  # by its budget, and it says so
-    assert speed_up.titles([honest, broken, stopped]) == {
+    assert speed_up.titles([true_range, broken, stopped]) == {
         "betting": "betting",
         "BoundedME, R = 1": "BoundedME, R = 1",
         "BoundedME, R = 1, columns": "BoundedME, R = 1, by columns: no guarantee",
@@ -55,7 +55,7 @@ def test_the_range_is_what_the_promises_say() -> None:
     assert fig2.unit_range([row("betting")]) == []
 
 
-def test_the_verdict_ranks_those_who_are_precise() -> None:
+def test_the_findings_rank_precise_methods() -> None:
     found = [
         row("betting"),
         row("betting", seconds=[0.001, 0.001], precision=[0.5, 1.0]),  # faster, and not precise
@@ -64,7 +64,7 @@ def test_the_verdict_ranks_those_who_are_precise() -> None:
         row("PCAMIPS", k=10),
         REFUSED,
     ]
-    clock, numbers = speed_up.verdict(found, 5)
+    clock, numbers = speed_up.findings(found, 5)
     assert clock == (
         "Top 5, precision 0.9 or more, online speed-up by the clock: betting 2×, LSH-MIPS 0.5×; "
         "never: Greedy-MIPS, PCA-MIPS."
@@ -76,9 +76,9 @@ def test_a_refusal_is_a_note_and_no_point() -> None:
     section = speed_up.section("fig2", "Figure 2", [row("betting"), REFUSED], "claim", ["note"])
     assert section.notes == ["note", "Greedy-MIPS refused: expected other data."]
     assert [line[0] for line in section.tables[0].body] == ["betting"]
-    nobody = speed_up.section("fig2", "Figure 2", [REFUSED], "claim", [])
-    assert "took an unknown time" in nobody.setting
-    assert nobody.tables[0].body == []
+    empty = speed_up.section("fig2", "Figure 2", [REFUSED], "claim", [])
+    assert "took an unknown time" in empty.setting
+    assert empty.tables[0].body == []
 
 
 def test_the_origin_of_the_data_is_named() -> None:

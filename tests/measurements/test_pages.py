@@ -9,6 +9,8 @@ from measurements.harness.page import DOCS
 from measurements.policy import rules
 from measurements.share import run as share
 from measurements.share import table
+from measurements.speed import figure
+from measurements.speed import table as speed_table
 from measurements.theory import few_arms, steps_to_drop
 from sureshot.experiments import drawing, rows
 from tests import pictures
@@ -29,6 +31,16 @@ def test_policy() -> None:
 def test_share() -> None:
     found = rows.read(DOCS / "results" / "share-small.jsonl")
     assert_on_page("share.md", "small", table.lines(found, table.VALUES["share"]))
+
+
+def test_speed() -> None:
+    found = rows.read(DOCS / "results" / "speed-full.jsonl")
+    for name, lines in speed_table.TABLES.items():
+        assert_on_page("benchmarks.md", name, lines(found))
+    committed = pictures.read((DOCS / "figures" / "speed.svg").read_text(encoding="utf-8"))
+    assert any(committed.marks)
+    drawn = drawing.svg(figure.NAME, speed_table.picture(found))
+    pictures.assert_same(pictures.read(drawn), committed)
 
 
 def test_few_arms() -> None:

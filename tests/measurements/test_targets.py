@@ -15,33 +15,33 @@ if TYPE_CHECKING:
 FIRST = "low-rank, float32, row-major, bounds: scan"
 
 
-def verdict(label: str, *found: Row) -> targets.Verdict:
-    return next(one for one in targets.verdicts(found) if one.label == label)
+def comparison(label: str, *found: Row) -> targets.Comparison:
+    return next(one for one in targets.comparisons(found) if one.label == label)
 
 
 @pytest.mark.parametrize(("ratio", "words"), [(15.0, "met"), (14.9, "not met")])
 def test_a_ratio_is_compared_with_its_target(ratio: float, words: str) -> None:
-    assert verdict(FIRST, a_row(ratio)).words == words
+    assert comparison(FIRST, a_row(ratio)).words == words
 
 
 def test_without_a_row_nothing_is_met() -> None:
-    judged = targets.verdicts([])
-    assert {one.words for one in judged} == {"not measured"}
-    assert targets.missed(judged, ["low-rank"])
+    compared = targets.comparisons([])
+    assert {one.words for one in compared} == {"not measured"}
+    assert targets.missed(compared, ["low-rank"])
 
 
 def test_other_sizes_do_not_count() -> None:
     others = [a_row(asked_n=1_000), a_row(asked_N=10_000), a_row(k=1), a_row(size="small")]
-    assert verdict(FIRST, *others).met is None
+    assert comparison(FIRST, *others).met is None
 
 
 def test_the_last_row_counts() -> None:
-    assert verdict(FIRST, a_row(1.0), a_row(20.0)).met
+    assert comparison(FIRST, a_row(1.0), a_row(20.0)).met
 
 
 def test_only_the_workloads_asked_for_can_miss() -> None:
-    judged = targets.verdicts([a_row()])
-    names = {one.workload for one in targets.missed(judged, ["gaussian"])}
+    compared = targets.comparisons([a_row()])
+    names = {one.workload for one in targets.missed(compared, ["gaussian"])}
     assert names == {"gaussian"}
 
 
@@ -53,8 +53,8 @@ def test_only_the_workloads_asked_for_can_miss() -> None:
     ],
 )
 def test_one_bad_row_is_enough(label: str, broken: Row) -> None:
-    assert verdict(label, a_row(), a_row()).met
-    assert verdict(label, a_row(), a_row(**broken)).met is False
+    assert comparison(label, a_row(), a_row()).met
+    assert comparison(label, a_row(), a_row(**broken)).met is False
 
 
 def test_every_target_has_a_case() -> None:

@@ -20,11 +20,11 @@ class DiamondMSIPS(Sampler):
     no inner product is negative.
 
     Draw a coordinate j in proportion to |q_j| Σ_i |v_ij|, a row i in proportion to |v_ij|, a
-    second coordinate j' in proportion to |q_j'|, and add sign(q_j v_ij q_j') v_ij' to the account of row
+    second coordinate j' in proportion to |q_j'|, and add sign(q_j v_ij q_j') v_ij' to the sum of row
     i: its expectation is in proportion to the square of the score. Candidates are the B largest
-    accounts. `fit` adds up blocks of each column in one pass, O(n N).
+    sums. `fit` adds up blocks of each column in one pass, O(n N).
 
-    The variance of the accounts is bounded, the quality of an answer for a given number of draws is
+    The variance of the sums is bounded, the quality of an answer for a given number of draws is
     not.
 
     Parameters
@@ -50,7 +50,7 @@ class DiamondMSIPS(Sampler):
     name: ClassVar[str] = "diamond"
     squares: ClassVar[bool] = True
 
-    def _accounts(
+    def _sums(
         self, query: Floats, weights: Floats, samples: int, rng: np.random.Generator
     ) -> tuple[Floats, int]:
         """Add up the terms of each row."""
@@ -62,5 +62,5 @@ class DiamondMSIPS(Sampler):
         # Sign by sign: the product of the values may be too small for a number.
         sign = signs[columns] * np.sign(data[drawn, columns]) * signs[others]
         terms = sign * data[drawn, others]
-        accounts = np.bincount(drawn, weights=terms, minlength=self.rows.count)
-        return accounts.astype(np.float64), read + 2 * samples
+        sums = np.bincount(drawn, weights=terms, minlength=self.rows.count)
+        return sums.astype(np.float64), read + 2 * samples

@@ -26,10 +26,10 @@ class LSHMIPS(Method):
     row, O(N n a b), as a matrix product in pieces for each table, and sorts the table by its hashes. The hash
     of `a` bits is the beginning of the longest one, so every smaller a and b is served by the
     same fit. The random directions, N for each bit, are kept for the queries: hashing a query
-    reads a b N numbers, which the usual account of this method leaves out.
+    reads a b N numbers, which the usual analysis of this method leaves out.
 
     The best row v is a candidate with probability 1 − (1 − (1 − θ/π)^a)^b, θ the angle between it and
-    the query on the sphere, which nobody knows beforehand.
+    the query on the sphere, which is not known beforehand.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class RPTMIPS(Method):
     analysis of a query uses. `fit` projects all rows on all directions as one matrix product in
     pieces, O(L N n log n).
 
-    With a probability that depends on the data and the query by a potential that nobody knows beforehand, the
+    With a probability that depends on the data and the query by a potential that is not known beforehand, the
     best row is among the candidates, and more often with more trees.
 
     Parameters

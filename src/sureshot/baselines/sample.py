@@ -46,7 +46,7 @@ class SampleMIPS(Sampler):
     name: ClassVar[str] = "sample"
     non_negative: ClassVar[bool] = True
 
-    def _accounts(
+    def _sums(
         self, query: Floats, weights: Floats, samples: int, rng: np.random.Generator
     ) -> tuple[Floats, int]:
         """Count how often each row is met."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Sampler(Method):
-    """Candidates are the B rows with the largest accounts after some draws.
+    """Candidates are the B rows with the largest sums after some draws.
 
     `fit` adds up blocks of each column in one pass, O(n N).
 
@@ -54,7 +54,7 @@ class Sampler(Method):
             Draws.
         B
             Candidates, as a share of the rows (a float) or their number (an integer). Rows with equal
-            accounts, also those never met, are taken by the smaller index.
+            sums, also those never met, are taken by the smaller index.
         """
         question, k = self.rows.checked(query, k)
         if self.non_negative and (question < 0).any():
@@ -67,12 +67,12 @@ class Sampler(Method):
         samples = whole_number(samples, "samples", 1)
         budget = share_or_count(B, "B", self.rows.count)
         weights = self._weights(question)
-        accounts, read = np.zeros(self.rows.count), 0
+        sums, read = np.zeros(self.rows.count), 0
         if weights.any():
             rng = np.random.default_rng(self._seed)
-            accounts, read = self._accounts(question, weights, samples, rng)
+            sums, read = self._sums(question, weights, samples, rng)
         read += self.rows.width
-        return self._best(question, largest(accounts, budget), k, read, squares=self.squares)
+        return self._best(question, largest(sums, budget), k, read, squares=self.squares)
 
     def _weights(self, query: Floats) -> Floats:
         """Return the probability of each coordinate, |q_j| Σ_i |v_ij| over their sum, or only zeros."""
@@ -80,7 +80,7 @@ class Sampler(Method):
         return weights / (weights.sum() or 1.0)
 
     @abstractmethod
-    def _accounts(
+    def _sums(
         self, query: Floats, weights: Floats, samples: int, rng: np.random.Generator
     ) -> tuple[Floats, int]:
-        """Return the account of each row after some draws, and how many numbers they read."""
+        """Return the sum of each row after some draws, and how many numbers they read."""

@@ -1,1 +1,4 @@
-"""Experiments that can be repeated by anyone: rows of JSON first, tables and figures from the rows."""
+"""The paper's experiments, as ``sureshot reproduce`` repeats them: rows first, then tables and figures.
+
+`reproduce` puts them together. `rows`, `clock`, `answers` and `metrics` serve every other measurement, too.
+"""

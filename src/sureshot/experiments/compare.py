@@ -150,7 +150,7 @@ def _ask(case: ComparisonCase, method: Baseline, found: DataSet, truth: Floats, 
 def refusal(error: ValueError) -> str:
     """Return what a method says that refuses data or a setting.
 
-    Broken limits and linear algebra that fails are no refusals, but errors of somebody: raised again.
+    Broken limits and linear algebra that fails are errors, not refusals: they are raised again.
     """
     if isinstance(error, (sureshot.BoundsError, np.linalg.LinAlgError)):
         raise error

@@ -39,7 +39,7 @@ def section(found: Sequence[Row]) -> Section:
 
 
 def unit_range(found: Sequence[Row]) -> list[str]:
-    """Say what the range of the rewards is, which the rows with R = 1 tell: they promise R ε."""
+    """Return a note on the range of the rewards, from the rows with R = 1: they promise R ε."""
     ratios = [
         promised / dict(row["knobs"])["epsilon"]
         for row in found

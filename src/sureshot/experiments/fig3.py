@@ -21,7 +21,7 @@ NOTES = (
     (
         "The paper does not say on which interval its values are uniform. Rows and queries are uniform in "
         "[0, 1] here, because its rewards lie in [0, 1]: the range is that of the query's largest "
-        "value, a little below 1, so R = 1 is honest here and nearly the same search as the true range."
+        "value, a little below 1, so R = 1 holds here and nearly the same search as the true range."
     ),
     (
         "These rows have no gap either: their mean scores differ by a few thousandths at full size, far less "

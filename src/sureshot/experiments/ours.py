@@ -69,7 +69,7 @@ class Ours:
 
 
 class BoundedME(Ours):
-    """BoundedME with the range that the limits and the query give: an honest promise."""
+    """BoundedME with the range that the limits and the query give: a promise that holds."""
 
     name: ClassVar[str] = "BoundedME"
 
@@ -81,7 +81,7 @@ class BoundedME(Ours):
 class BoundedMEUnitRange(Ours):
     """BoundedME with R = 1 whatever the data, as the paper appears to have run it.
 
-    The schedule depends on R and ε by R/ε alone. So R = 1 with ε is the honest search for R ε, R
+    The schedule depends on R and ε by R/ε alone. So R = 1 with ε is the search that promises R ε, R
     being the true range; and that is what is called, and promised. For ε itself there is no
     guarantee, unless the rewards have range 1. Coordinates where the query is 0 have no rewards to
     pull; the schedule is that of the others, with the same ε for their mean.

@@ -125,7 +125,7 @@ def _commit() -> str:
     """Return the commit of this code if it runs in a checkout of it, else an empty string."""
     command = ["git", "-C", str(Path(__file__).parent)]
     try:
-        # The folder may lie in a repository of somebody else.
+        # The folder may lie in another repository.
         tracked = [*command, "ls-files", "--error-unmatch", Path(__file__).name]
         subprocess.run(tracked, capture_output=True, check=True)
         described = [*command, "describe", "--always", "--dirty", "--abbrev=12"]

@@ -140,7 +140,7 @@ def section(
             "The exact product of numpy, which every speed-up is measured against in turn with the "
             f"method, took {seconds(median(exact)) if exact else 'an unknown time'} a query."
         ),
-        claims=[Claim(claim, verdict(found, ks[0]))],
+        claims=[Claim(claim, findings(found, ks[0]))],
         pictures=[
             Picture(
                 name,
@@ -155,8 +155,8 @@ def section(
     )
 
 
-def verdict(found: Sequence[Row], k: int) -> tuple[str, ...]:
-    """Say what the rows say: who is how fast at high precision, by each measure."""
+def findings(found: Sequence[Row], k: int) -> tuple[str, ...]:
+    """Return how fast each method is at high precision, by each measure, in sentences."""
     sentences = []
     for label, measure in MEASURES.items():
         reached = {
@@ -169,14 +169,14 @@ def verdict(found: Sequence[Row], k: int) -> tuple[str, ...]:
         said = ", ".join(f"{title} {_times(speed)}" for speed, title in ranked)
         missed = ", ".join(title for title, speed in reached.items() if speed is None)
         sentences.append(
-            f"Top {k}, precision {HIGH} or more, {label}: {said or 'nobody'}"
+            f"Top {k}, precision {HIGH} or more, {label}: {said or 'no method'}"
             + (f"; never: {missed}." if missed else ".")
         )
     return tuple(sentences)
 
 
 def refusals(found: Sequence[Row]) -> list[str]:
-    """Return what methods said who refused the data or a setting."""
+    """Return a note for each method that refused the data or a setting."""
     said = dict.fromkeys(
         f"{TITLES[row['method']]} refused: {row['refused']}." for row in found if "refused" in row
     )

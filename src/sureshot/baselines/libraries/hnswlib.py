@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Hnswlib(Method):
     """hnswlib with inner products: a walk in a graph of neighbours.
 
-    It does not tell how many rows it compared: `numbers_read` counts the `ef` rows of its list, far
+    It does not report how many rows it compared: `numbers_read` counts the `ef` rows of its list, far
     fewer than it compares. It refuses, with a ValueError, if its walk meets fewer than k rows.
 
     Parameters

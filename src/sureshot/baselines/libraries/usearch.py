@@ -23,7 +23,8 @@ def exact_top(data: Array, queries: Array, k: int, threads: int) -> Array:
     index = _usearch("exact_top")
     asked, metric = queries.astype(data.dtype), index.MetricKind.IP
     found = index.search(data, asked, k, metric, exact=True, threads=threads)
-    return np.asarray(found.keys, dtype=np.int64)
+    # It answers a matrix of one query as it answers a query.
+    return np.asarray(found.keys, dtype=np.int64).reshape(*queries.shape[:-1], k)
 
 
 class Usearch(Method):
