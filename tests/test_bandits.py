@@ -27,21 +27,21 @@ WITHOUT = [way for way in WAYS if not way.replacement]
 
 
 def course(result: TopK) -> dict[str, Any]:
-    told = result.to_dict()
-    del told["work"]["seconds"]
-    return told
+    shown = result.to_dict()
+    del shown["work"]["seconds"]
+    return shown
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-def test_an_easy_best_arm_is_found_and_told(way: Way) -> None:
-    told: list[sureshot.RoundInfo] = []
-    found = best_arms(REWARDS, way, progress=told.append)
+def test_an_easy_best_arm_is_found_and_reported(way: Way) -> None:
+    reported: list[sureshot.RoundInfo] = []
+    found = best_arms(REWARDS, way, progress=reported.append)
     assert found.indices.tolist() == [int(np.argmax(REWARDS.mean(axis=1)))]
     assert abs(found.scores[0] - REWARDS[5].mean()) < 0.1
     assert len(found.rounds) == found.work.rounds >= 1
-    assert told == list(found.rounds)
-    assert [info.round for info in told] == list(range(1, len(told) + 1))
-    assert np.all(np.diff([0, *(info.numbers_read for info in told)]) >= 0)
+    assert reported == list(found.rounds)
+    assert [info.round for info in reported] == list(range(1, len(reported) + 1))
+    assert np.all(np.diff([0, *(info.numbers_read for info in reported)]) >= 0)
     certificate = found.certificate
     if way.record.budget == "required":
         assert certificate.delta == 1
@@ -209,7 +209,7 @@ def test_every_legal_delta(way: Way, delta: float) -> None:
 
 @pytest.mark.parametrize("way", LITERATURE, ids=str)
 def test_equal_arms_end_the_search(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pulls, "PATIENCE", 3)
+    monkeypatch.setattr(pulls, "MOST_PASSES", 3)
     equal = np.repeat(REWARDS[5:6, :97], 6, axis=0)
     found = best_arms(equal, way, epsilon=0.0, delta=0.01)
     assert np.abs(found.scores[0] - equal[0].mean()) < 0.1
@@ -283,10 +283,10 @@ def test_threads_and_batches_change_nothing(way: Way) -> None:
     together = sureshot.top_k(data, queries, 1, threads=2, **options)
     for position, own in enumerate(queries):
         alone = sureshot.top_k(data, own, 1, threads=1, **options)
-        told = course(together.queries[position])
-        for info in told["rounds"]:
+        shown = course(together.queries[position])
+        for info in shown["rounds"]:
             info["query"] = 0
-        assert told == course(alone)
+        assert shown == course(alone)
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].replacement])

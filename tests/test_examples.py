@@ -56,3 +56,10 @@ def test_pick_the_best_prompt(tmp_path: Path) -> None:
     again = run("pick_the_best_prompt.py", *arguments)
     assert numbers(r"Charged in all: ([\d,]+) answers", again) == [0]
     assert re.search("Best prompt.*", shown)[0] == re.search("Best prompt.*", again)[0]  # type: ignore[index]
+
+
+def test_search_compressed_rows() -> None:
+    shown = run("search_compressed_rows.py")
+    share = re.search(r"^rows \[ *7 34 99\], ([\d.]+)% unpacked\. With probability", shown)
+    assert share
+    assert float(share[1]) < 50

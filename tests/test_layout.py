@@ -22,14 +22,32 @@ PACKAGE = Path(sureshot.__file__).parent
 ROOT = Path(__file__).parents[1]
 # Everything below speaks to the library as a user does.
 CALLERS = ("cli", "estimators", "solvers")
-# Experiments do so too, but may look up what the theory says; the command line runs them.
+# Experiments do so too, but may look up what the theory and the table of methods say; the command
+# line runs them.
 EXPERIMENTS = "experiments"
 # The rivals: only experiments know them, and one of their modules knows the inside of the library.
 BASELINES = "baselines"
 DOOR_OF_BASELINES = "sureshot.baselines._core"
 LOOPS_AND_DATA = ("sureshot.sources", "sureshot.search", "sureshot.api", "sureshot._validate")
 PUBLIC = {f"sureshot.{name}" for name in (*sureshot.__all__, "__version__", "_native")}
-MAY_LOOK_UP = ("sureshot.theory", "sureshot.baselines", "sureshot._types")
+# The checks are pure; of the searches they know the table of methods only.
+TABLE = "sureshot.search.methods"
+IMPURE = (
+    "sureshot._native",
+    "sureshot.sources",
+    "sureshot.search",
+    "sureshot.prepare",
+    "sureshot.api",
+    "sureshot.bounds.scan_rows",
+    "threading",
+    "asyncio",
+)
+# Only the room that prepares a search makes sources, and baselines one of their own.
+SOURCES = ("sureshot.sources.dense.DenseSource", "sureshot.sources.function.FunctionSource")
+MAKE_SOURCES = ("prepare", BASELINES)
+# Whatever a search rests on is prepared before it begins.
+ABOVE_SEARCH = ("sureshot.prepare", "sureshot._validate", "sureshot.api")
+MAY_LOOK_UP = (TABLE, "sureshot.theory", "sureshot.baselines", "sureshot._types")
 # Where things are measured, outside of what is installed. The rooms share these folders, and nothing else.
 MEASUREMENTS = "measurements"
 SHARED_BY_ROOMS = tuple(f"measurements.{name}" for name in ("harness", "workloads", "rivals"))
@@ -75,7 +93,13 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
     if layer == "theory":
         return [name for name in names if within(name, (*LOOPS_AND_DATA, *upper))]
     if layer == "sources":
-        return [name for name in names if within(name, ("sureshot.theory", "sureshot.api", *upper))]
+        above = ("sureshot.theory", "sureshot.search", *ABOVE_SEARCH, *upper)
+        return [name for name in names if within(name, above)]
+    if layer == "_validate":
+        names = [name for name in names if not within(name, (TABLE,))]
+        return [name for name in names if within(name, (*IMPURE, *upper))]
+    if layer == "search":
+        return [name for name in names if within(name, (*ABOVE_SEARCH, *SOURCES, *upper))]
     if layer in (*CALLERS, EXPERIMENTS):
         own = f"sureshot.{layer}"
         if layer == EXPERIMENTS:
@@ -88,7 +112,8 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
             for name in ours
             if not (name == "sureshot" or within(name, (own,)) or within(name, tuple(PUBLIC)))
         ]
-    return [name for name in names if within(name, upper)]
+    made = () if layer in MAKE_SOURCES else SOURCES
+    return [name for name in names if within(name, (*made, *upper))]
 
 
 def broken_in_measurements(names: list[str], module: str) -> list[str]:
@@ -125,6 +150,18 @@ def test_import_rules(module: str) -> None:
         ("sureshot.theory.x", "def f():\n    import sureshot.api", "sureshot.api"),
         ("sureshot.sources.x", "from sureshot.theory.a import b", "sureshot.theory.a.b"),
         ("sureshot.sources.x", "import sureshot.theory", "sureshot.theory"),
+        ("sureshot.sources.x", "from sureshot.search import exact", "sureshot.search.exact"),
+        ("sureshot._validate.x", "from sureshot._native import Team", "sureshot._native.Team"),
+        ("sureshot._validate.x", "import threading", "threading"),
+        ("sureshot._validate.x", "from ..bounds import scan_rows", "sureshot.bounds.scan_rows"),
+        ("sureshot._validate.x", "from ..bounds import Bounds", None),
+        ("sureshot._validate.x", "from sureshot.search.run import run", "sureshot.search.run.run"),
+        ("sureshot._validate.x", "from sureshot.search.methods import METHODS", None),
+        ("sureshot.search.x", "from sureshot.prepare.top_k import y", "sureshot.prepare.top_k.y"),
+        ("sureshot.search.x", "from sureshot._validate import x", "sureshot._validate.x"),
+        ("sureshot.search.x", "from sureshot.sources.dense import DenseSource", SOURCES[0]),
+        ("sureshot.api", "from sureshot.sources.dense import DenseSource", SOURCES[0]),
+        ("sureshot.prepare.x", "from sureshot.sources.dense import DenseSource", None),
         ("sureshot.cli.x", "from sureshot.search.run import run", "sureshot.search.run.run"),
         ("sureshot.cli.x", "from sureshot import _validate", "sureshot._validate"),
         ("sureshot.solvers.x", "import sureshot.sources.dense", "sureshot.sources.dense"),
@@ -134,6 +171,7 @@ def test_import_rules(module: str) -> None:
         ("sureshot.cli.x", "import sureshot.experiments.rows", None),
         ("sureshot.experiments.x", "import sureshot.search.run", "sureshot.search.run"),
         ("sureshot.experiments.x", "from sureshot.theory import radii\nimport sureshot", None),
+        ("sureshot.experiments.x", "from sureshot.search.methods import METHODS", None),
         ("sureshot.search.x", "from sureshot.baselines import lsh", "sureshot.baselines.lsh"),
         ("sureshot.cli.x", "import sureshot.baselines", "sureshot.baselines"),
         ("sureshot.baselines.x", "from sureshot.api import top_k", "sureshot.api.top_k"),
@@ -283,6 +321,6 @@ def test_a_constant_of_policy_in_native_code_is_seen(
     assert defined_in(line) == ({name} - {None})
 
 
-def test_every_public_name_is_there_and_told() -> None:
+def test_every_public_name_is_there_and_documented() -> None:
     for name in sureshot.__all__:
         assert (getattr(sureshot, name).__doc__ or "").strip(), name

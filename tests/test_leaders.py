@@ -83,7 +83,7 @@ def test_never_more_than_everything_and_nothing_twice(kind: str, epsilon: float,
     assert not is_wrong(tables[kind], found, epsilon)
 
 
-def test_equal_lists_are_told_apart_by_their_index() -> None:
+def test_equal_lists_are_ranked_by_their_index() -> None:
     rng = np.random.default_rng(3)
     table = np.tile(coins(rng, np.array([0.5]), 1535), (6, 1))
     for row in table[3:]:
@@ -124,17 +124,19 @@ def test_arms_that_err_together_are_compared_as_pairs() -> None:
     assert shuffled.work.share > 2 * found.work.share
 
 
-def test_the_same_seed_gives_the_same_course_and_progress_tells_it() -> None:
+def test_the_same_seed_gives_the_same_course_and_progress_reports_it() -> None:
     table = models(np.random.default_rng(6), 500)
-    told: list[RoundInfo] = []
-    one, _ = ask(table, 2, where=np.arange(3, 17), progress=told.append)
+    reported: list[RoundInfo] = []
+    one, _ = ask(table, 2, where=np.arange(3, 17), progress=reported.append)
     other, _ = ask(table, 2, where=np.arange(3, 17))
-    assert one.rounds == other.rounds == tuple(told)
+    assert one.rounds == other.rounds == tuple(reported)
     assert one.scores.tolist() == other.scores.tolist()
     assert np.isin(one.indices, np.arange(3, 17)).all()
-    assert told[-1].arms == 0
-    assert told[-1].numbers_read == one.work.numbers_read
-    assert all(first.numbers_read < then.numbers_read for first, then in itertools.pairwise(told))
+    assert reported[-1].arms == 0
+    assert reported[-1].numbers_read == one.work.numbers_read
+    assert all(
+        first.numbers_read < then.numbers_read for first, then in itertools.pairwise(reported)
+    )
 
 
 def test_a_budget_is_kept_and_the_answer_pulled_to_the_end_on_top() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 import sureshot
 from sureshot.experiments import clock, metrics, rows
+from sureshot.search.methods import METHODS
 from sureshot.theory.elimination import median_elimination
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ COMPARED = (
     ("lil-ucb", False),
     ("betting", False),
 )
-FIXED_BUDGET = ("successive-halving", "successive-rejects")
+FIXED_BUDGET = tuple(name for name in METHODS if METHODS[name].budget == "required")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from measurements.bandits.cases import COMPARED, FIXED_BUDGET, VARIED, BanditCase
 from measurements.harness import page
 from sureshot.experiments.numbers import per_cent
+from sureshot.search.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +40,7 @@ def title(method: str, replacement: bool) -> str:
     >>> title("lucb", True), title("lucb", False), title("betting", False)
     ('lucb', 'lucb, without', 'betting')
     """
-    plain = method in ("betting", "bounded-me", "exact")
-    return method if replacement or plain else f"{method}, without"
+    return method if replacement or not METHODS[method].replacement else f"{method}, without"
 
 
 def by_value(found: Sequence[Row], sweep: Sweep, varied: str) -> list[str]:

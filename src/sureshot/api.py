@@ -1,4 +1,4 @@
-"""The door: `top_k` for arrays and queries, `best_arms` for any finite lists of rewards."""
+"""The public functions: `top_k` for arrays and queries, `best_arms` for any finite lists of rewards."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def best_arms(
     TopK
         Its scores are mean rewards. With few arms and ``epsilon`` above 0 the best arms are not
         pulled to the end where less is enough; then they are estimates, and the certificate says so.
-        ``work.pulls_paid`` tells how many rewards were pulled and not found in the journal.
+        ``work.pulls_paid`` is how many rewards were pulled and not found in the journal.
 
     Examples
     --------

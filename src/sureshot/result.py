@@ -185,11 +185,12 @@ class TopK:
     rounds
         One entry per round, query after query.
     algorithm
-        What found the answer, since a method may leave a problem to another algorithm. ``"race"``: the
-        race of ``method="betting"``. ``"leaders"``: what it does instead with few arms and expensive
-        pulls, where scores may be estimates. ``"exact"``: every arm was evaluated because nothing
-        was gained, or nothing allowed, by sampling. Otherwise the name of the method. Of several
-        queries all that were used, separated by commas; each has its own in `queries`.
+        Which algorithm found the answer, since a method may leave a problem to another one.
+        ``"race"``: the race of ``method="betting"``. ``"leaders"``: what that method does instead
+        with at most 512 arms and expensive pulls; scores may be estimates. ``"exact"``: every arm
+        was evaluated, because the user asked for it or sampling gains nothing. Otherwise the name of
+        the method. Of several queries all that were used, separated by commas; each has its own in
+        `queries`.
     queries
         The result of each query on its own; for a single query, this result itself.
     """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 
+from examples.search_compressed_rows import CompressedRows
 from sureshot import BoundsError
 from sureshot._native import Team
 from sureshot.blocks import Blocks
@@ -29,9 +31,18 @@ BLOCKS = (1, 3, 16)
 KINDS = [layout for layout in LAYOUTS if layout != "transposed"]
 DENSE = [(layout, dtype) for layout in KINDS for dtype in ELEMENT_TYPES]
 FUNCTION = ("function", "float64")
+COMPRESSED = ("compressed", "float32")  # of the examples: inner products only
 FLOATS = [case for case in DENSE if case[1] in FLOAT_TYPES]
 
-every_source = pytest.mark.parametrize("case", [*DENSE, FUNCTION], ids="-".join)
+
+def with_rewards(cases: list[tuple[str, str]]) -> pytest.MarkDecorator:
+    """Run a test over sources, each with every reward that it has."""
+    pairs = [(case, reward) for case in cases for reward in REWARDS]
+    pairs += [(COMPRESSED, "ip")]
+    names = ["-".join((*case, reward)) for case, reward in pairs]
+    return pytest.mark.parametrize(("case", "reward"), pairs, ids=names)
+
+
 every_reward = pytest.mark.parametrize("reward", list(REWARDS))
 
 
@@ -43,9 +54,14 @@ def source_of(
         n_arms, size = data.shape
         pulls = Rewards(lambda arms, js: table[np.ix_(arms, js)], low=-1e18, high=1e18)
         return FunctionSource(pulls, n_arms, size)
-    return DenseSource(
-        LAYOUTS[kind](data, folder), query, reward, Blocks(data.shape[1], block), Team(threads)
-    )
+    blocks = Blocks(data.shape[1], block)
+    if kind == "compressed":
+        with ZipFile(folder / "rows.zip", "w") as file:
+            for arm, at in np.ndindex(len(data), blocks.count):
+                values = data[arm, slice(*blocks.span(at))].astype(np.float32)
+                file.writestr(f"{arm}/{at}", values.tobytes())
+        return CompressedRows(ZipFile(folder / "rows.zip"), query, blocks)
+    return DenseSource(LAYOUTS[kind](data, folder), query, reward, blocks, Team(threads))
 
 
 def table_of_blocks(table: Floats, block: int) -> Floats:
@@ -75,8 +91,7 @@ def asks(source: Source, arms: Ints, blocks: Ints) -> dict[str, Callable[[], Flo
     }
 
 
-@every_source
-@every_reward
+@with_rewards([*DENSE, FUNCTION])
 @pytest.mark.parametrize("size", SIZES)
 def test_sums_agree_with_the_oracle(
     case: tuple[str, str], reward: str, size: int, tmp_path: Path
@@ -135,8 +150,7 @@ def test_squares_agree_with_the_oracle(case: tuple[str, str], size: int, tmp_pat
         np.testing.assert_allclose(norms, np.sqrt(sums(expected.T)), rtol=2 * size * EPS)
 
 
-@pytest.mark.parametrize("case", [*FLOATS, FUNCTION], ids="-".join)
-@every_reward
+@with_rewards([*FLOATS, FUNCTION])
 @pytest.mark.parametrize(
     "values", [(np.nan,), (np.inf,), (-np.inf,), (np.inf, -np.inf)], ids=lambda v: f"{v}"
 )
@@ -194,19 +208,19 @@ def test_memory_layout_changes_no_bit_of_an_exact_score(
     assert {layout for layout, found in scores.items() if found != scores["C"]} == set()
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "function"])
-@every_reward
+@with_rewards([*[(kind, "float64") for kind in KINDS], FUNCTION])
 def test_an_exact_score_does_not_depend_on_the_arms_asked_with_it(
-    kind: str, reward: str, tmp_path: Path
+    case: tuple[str, str], reward: str, tmp_path: Path
 ) -> None:
-    data, query = problem("float64", 301, 1535)
-    source = source_of(kind, data, query, reward, 1, 1, tmp_path)
+    kind, dtype = case
+    data, query = problem(dtype, 301, 1535)
+    source = source_of(kind, data, query, reward, 16, 1, tmp_path)
     together = source.exact_scores(np.arange(301))
     alone = np.concatenate([source.exact_scores(np.array([arm])) for arm in range(0, 301, 50)])
     np.testing.assert_array_equal(alone, together[::50])
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "function"])
+@pytest.mark.parametrize("kind", [*KINDS, "function", "compressed"])
 def test_nothing_asked_is_nothing_answered(kind: str, tmp_path: Path) -> None:
     data, query = problem("float64", 3, 7)
     source = source_of(kind, data, query, "ip", 1, 2, tmp_path)

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sureshot.theory.budgets import fewest_pulls, successive_halving, successive_rejects
+from sureshot.theory.budgets import (
+    fewest_pulls_of_halving,
+    fewest_pulls_of_rejects,
+    successive_halving,
+    successive_rejects,
+)
 from sureshot.theory.elimination import Lists, exponential_gap, median_elimination
 from sureshot.theory.radii import deviation
 
@@ -77,7 +82,7 @@ def test_what_exponential_gap_leaves_of_delta() -> None:
 
 @given(n_arms=st.integers(1, 2000), more=st.integers(0, 10**6))
 def test_successive_halving_keeps_its_budget(n_arms: int, more: int) -> None:
-    budget = fewest_pulls("successive-halving", n_arms) + more
+    budget = fewest_pulls_of_halving(n_arms) + more
     rounds = successive_halving(n_arms, budget)
     assert len(rounds) == math.ceil(math.log2(n_arms))
     assert sum(this.arms * this.pulls for this in rounds) <= budget
@@ -87,7 +92,7 @@ def test_successive_halving_keeps_its_budget(n_arms: int, more: int) -> None:
 
 @given(n_arms=st.integers(2, 500), more=st.integers(0, 10**6))
 def test_successive_rejects_keeps_its_budget(n_arms: int, more: int) -> None:
-    budget = fewest_pulls("successive-rejects", n_arms) + more
+    budget = fewest_pulls_of_rejects(n_arms) + more
     phases = successive_rejects(n_arms, budget)
     assert len(phases) == n_arms - 1
     assert phases[0] >= 1

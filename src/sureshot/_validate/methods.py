@@ -9,7 +9,6 @@ import numpy as np
 from sureshot._validate.choices import listed, one_of
 from sureshot._validate.numbers import finite_number, whole_number
 from sureshot.search.methods import METHODS
-from sureshot.theory.budgets import fewest_pulls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,9 +76,9 @@ def refuse_small_budget(
     budget: float | None, n_arms: int, n_coordinates: int, method: Method
 ) -> None:
     """Raise an error if a method that must spend its budget cannot do so with this one."""
-    if method.budget != "required" or budget is None:
+    if method.fewest_pulls is None or budget is None:
         return
-    numbers, fewest = int(budget * n_arms * n_coordinates), fewest_pulls(method.name, n_arms)
+    numbers, fewest = int(budget * n_arms * n_coordinates), method.fewest_pulls(n_arms)
     if numbers < fewest:
         message = (
             f"method={method.name!r} needs a budget of at least {fewest} pulls for {n_arms} arms, "

@@ -122,7 +122,7 @@ def _run_batch(queries: Queries, which: Sequence[int], norms: Floats | None) -> 
                     for one, answer in zip(outcomes, answers, strict=True)
                 ]
         except BaseException:
-            # The other threads would search on, and be waited for, though nobody wants their results.
+            # The other threads would search on, and be waited for, although their results are not wanted.
             team.cancel()
             pool.shutdown(wait=False, cancel_futures=True)
             raise

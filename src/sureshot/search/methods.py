@@ -17,6 +17,7 @@ from sureshot.search.bandits import (
 )
 from sureshot.search.leaders import leaders
 from sureshot.search.race import betting
+from sureshot.theory import budgets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +53,8 @@ class Method:
         ``"none"``: it takes no budget. ``"optional"``: it stops when a budget is spent and reports the
         epsilon reached. ``"required"``: the budget, in numbers, is its parameter, and it promises
         neither epsilon nor delta.
+    fewest_pulls
+        Of a required budget: the fewest numbers that so many arms need.
     any_k
         Whether it finds the k best arms, for any k, or the best one only.
     needs_limits
@@ -72,6 +75,7 @@ class Method:
     name: str
     search: Search
     budget: Literal["none", "optional", "required"]
+    fewest_pulls: Callable[[int], int] | None = None
     any_k: bool = True
     needs_limits: bool = False
     single_coordinates: bool = False
@@ -92,12 +96,14 @@ def _from_literature(
     search: Search,
     *,
     any_k: bool,
-    budget: Literal["optional", "required"] = "optional",
+    fewest_pulls: Callable[[int], int] | None = None,
 ) -> Method:
+    """Return the record of a bandit; the budget is its parameter if there is a smallest one."""
     return Method(
         name,
         search,
-        budget,
+        budget="optional" if fewest_pulls is None else "required",
+        fewest_pulls=fewest_pulls,
         any_k=any_k,
         needs_limits=True,
         single_coordinates=True,
@@ -119,10 +125,16 @@ _ALL = (
     _from_literature("lil-ucb", lil_ucb.search, any_k=False),
     _from_literature("exponential-gap", exponential_gap.search, any_k=False),
     _from_literature(
-        "successive-halving", successive_halving.search, any_k=False, budget="required"
+        "successive-halving",
+        successive_halving.search,
+        any_k=False,
+        fewest_pulls=budgets.fewest_pulls_of_halving,
     ),
     _from_literature(
-        "successive-rejects", successive_rejects.search, any_k=True, budget="required"
+        "successive-rejects",
+        successive_rejects.search,
+        any_k=True,
+        fewest_pulls=budgets.fewest_pulls_of_rejects,
     ),
 )
 

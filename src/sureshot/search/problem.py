@@ -40,7 +40,7 @@ class Problem:
     intervals: Intervals  # of the block sums
     condition: Condition  # what the intervals rest on
     score_condition: Condition | None = None  # what even an exact score rests on
-    # Of cosines whose row norms nobody knows: the pass over all rows that finds them fills the scale.
+    # Of cosines with unknown row norms: the pass over all rows that finds them fills the scale.
     query_norm: float | None = None
     signs: tuple[float, ...] = (1.0,)
     budget: int | None = None  # numbers that may be read before the search stops

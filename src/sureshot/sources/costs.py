@@ -44,18 +44,23 @@ class ReadingCosts:
     each_number_is_paid: bool = False
 
 
+def uniform(block: float, *, round: float = 0.0, each_number_is_paid: bool = False) -> ReadingCosts:
+    """Return the costs of a storage where a block costs the same wherever it is."""
+    return ReadingCosts(
+        block=block,
+        lone_block=block,
+        row=block,
+        everything=block,
+        partial_row=block,
+        partial_everything=block,
+        visit=0.0,
+        round=round,
+        each_number_is_paid=each_number_is_paid,
+    )
+
+
 # Each pull costs the same, and so much that nothing else counts.
-PAID_PULLS = ReadingCosts(
-    block=1.0,
-    lone_block=1.0,
-    row=1.0,
-    everything=1.0,
-    partial_row=1.0,
-    partial_everything=1.0,
-    visit=0.0,
-    round=0.0,
-    each_number_is_paid=True,
-)
+PAID_PULLS = uniform(1.0, each_number_is_paid=True)
 
 
 def in_memory(block: int, bytes_per_number: int, *, coordinate_major: bool) -> ReadingCosts:

@@ -52,16 +52,23 @@ def successive_rejects(n_arms: int, budget: int) -> tuple[int, ...]:
     )
 
 
-def fewest_pulls(method: str, n_arms: int) -> int:
-    """Return the smallest budget with which every arm is pulled at least once in each round.
+def fewest_pulls_of_halving(n_arms: int) -> int:
+    """Return the smallest budget with which successive halving pulls every arm in each round.
 
     Examples
     --------
-    >>> fewest_pulls("successive-halving", 5), fewest_pulls("successive-rejects", 5)
-    (15, 6)
+    >>> fewest_pulls_of_halving(5)
+    15
     """
-    if n_arms == 1:
-        return 1
-    if method == "successive-halving":
-        return n_arms * (n_arms - 1).bit_length()
-    return n_arms + 1
+    return max(1, n_arms * (n_arms - 1).bit_length())
+
+
+def fewest_pulls_of_rejects(n_arms: int) -> int:
+    """Return the smallest budget with which successive rejects pulls every arm in its first phase.
+
+    Examples
+    --------
+    >>> fewest_pulls_of_rejects(5)
+    6
+    """
+    return 1 if n_arms == 1 else n_arms + 1

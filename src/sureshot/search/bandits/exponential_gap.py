@@ -46,7 +46,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
     for number in itertools.count(1):
         this = elimination.exponential_gap(number, log_inverse_delta, pulls.width, pulls.lists())
         if pulls.too_many(_most_pulls(this, len(alive), pulls), alive):
-            pulls.settle(alive)
+            pulls.evaluate(alive)
             break
         sample = pulls.fresh(alive, this.pulls)
         log_parts = math.log(number * (number + 1)) + LOG_REST

@@ -12,7 +12,7 @@ the largest mean plus (1 + beta) times that bound, beta = 1, at the published le
 The published rule for stopping is that one arm has lambda times the pulls of all others. The theorem
 says that some lambda is right; the 9 of the experiments is its limit for delta to 0, not a value that
 is proved for a given delta, and the proof needs arms that are independent. So the search stops here when the
-bound of Lemma 3, at level delta / n for each arm, tells the leader from all others: what Jamieson and
+bound of Lemma 3, at level delta / n for each arm, separates the leader from all others: what Jamieson and
 Nowak (*Best-arm identification algorithms for multi-armed bandits in the fixed confidence setting*, CISS
 2014) call lil' UCB with the LS rule. That needs only a union bound over arms, and nothing of the rule
 by which arms are pulled, so that an arm is pulled an eighth of its pulls at a time. Without replacement

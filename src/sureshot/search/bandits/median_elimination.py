@@ -56,7 +56,7 @@ def eliminate(
     best, reached, lost = alive[:1], math.inf, 0.0
     for this in rounds:
         if pulls.too_many(this.pulls, alive):
-            pulls.settle(alive)
+            pulls.evaluate(alive)
             return pulls.best_of(alive), None
         sample = pulls.fresh(alive, this.pulls)
         # If the search has to stop here: what earlier rounds may have lost, and the two arms that

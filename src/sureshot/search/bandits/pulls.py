@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from sureshot.search.problem import Problem, Tally
 
 # Pulls with replacement never show which of two equal arms is better, and of two nearly equal ones
-# only after very many. So an arm is read to the end rather than pulled this many times the length of
-# its list: that costs a thousandth of what the pulls would, and ends every search.
-PATIENCE = 1000
+# only after very many. So an arm is read to the end rather than pulled more than this many times the
+# length of its list: that costs a thousandth of what the pulls would, and ends every search.
+MOST_PASSES = 1000
 
 # Rewards that are read between two checks of the clock: some tens of milliseconds.
 NUMBERS_PER_PORTION = 1 << 22
@@ -77,7 +77,7 @@ class Pulls:
 
         Only if the budget allows to read them.
         """
-        if not self.replacement or pulls <= PATIENCE * self.n_rewards:
+        if not self.replacement or pulls <= MOST_PASSES * self.n_rewards:
             return False
         return self.budget.allows(len(positions) * self.problem.source.n_coordinates)
 
@@ -135,7 +135,7 @@ class Pulls:
             self.scores[positions] = self._scores(positions, means)
         return Sample(self, positions, pulls, portions, unread)
 
-    def settle(self, positions: Ints) -> None:
+    def evaluate(self, positions: Ints) -> None:
         """Read arms to the end, so that their scores are exact."""
         unknown = positions[~self.known[positions]]
         if len(unknown) == 0:
@@ -171,7 +171,7 @@ class Pulls:
             proved = certificate.exact_answer(problem)
             return Answer(best, self.scores[best], proved, self._algorithm)
         if not problem.source.costs.each_number_is_paid:
-            self.settle(positions)
+            self.evaluate(positions)
         scores_known = bool(self.known[positions].all())
         drawn = f"rewards were drawn {'with' if self.replacement else 'without'} replacement"
         if refusal:

@@ -1,4 +1,4 @@
-"""Fresh pulls of some arms, as rounds of elimination judge by them."""
+"""Fresh pulls of some arms, by which a round of elimination ranks them."""
 
 from __future__ import annotations
 

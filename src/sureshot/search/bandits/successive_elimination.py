@@ -42,7 +42,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
         if not pulls.replacement:
             wanted = min(wanted, pulls.n_rewards)
         if pulls.too_many(wanted, alive):
-            pulls.settle(alive)
+            pulls.evaluate(alive)
             return pulls.answer(pulls.best_of(alive))
         if not pulls.budget.allows(len(alive) * (wanted - count)):
             return pulls.answer(best, 2 * radius)

@@ -5,12 +5,12 @@ called sequential halving.
 
 Promise: none for a given delta. The budget is the parameter; the paper bounds the error by a number that
 depends on the unknown means. Top 1 only. As published: ``ceil(log2 n)`` rounds, each with an equal part
-of the budget, spread evenly over the arms that are left; a round judges by its own pulls.
+of the budget, spread evenly over the arms that are left; a round ranks the arms by its own pulls.
 
 The published bound compares two arms that are pulled independently of each other. One sample of
 coordinates serves all arms here: for the worst data that halves the exponent of the bound, and for
 rewards that go up and down together, as usual, it makes comparisons sharper. Without replacement a round
-judges by all pulls so far, and no arm has more than N.
+ranks the arms by all pulls so far, and no arm has more than N.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Turns:
         if pulls.known[position]:
             return
         if pulls.too_many(pulls.counts[position] + count, arm):
-            pulls.settle(arm)
+            pulls.evaluate(arm)
         else:
             pulls.add(arm, count)
         self._looks[position] += 1

@@ -92,12 +92,12 @@ class LeaderSearch:
         return largest(self.readings.estimates, self.problem.k)
 
     def unbeaten(self, leaders: Ints) -> Bools:
-        """Return which arm is not yet proved to be behind which leader, (leaders, arms)."""
+        """Return which arms are not yet proved to be behind which leaders, a mask (leaders, arms)."""
         readings = self.readings
         proved = readings.upper <= readings.lower[leaders, None] + self.problem.epsilon
-        open_still: Bools = ~(proved | self.won[leaders])
-        open_still[:, leaders] = False
-        return open_still
+        undecided: Bools = ~(proved | self.won[leaders])
+        undecided[:, leaders] = False
+        return undecided
 
     def over(self) -> bool:
         """Return whether every arm outside the leaders is beaten by each of them.

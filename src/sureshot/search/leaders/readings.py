@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # themselves for each step: more than the rounding of a sum and of a product.
 GUARD_PER_STEP = 2.0**-52
 LEVEL_PER_STEP = 2.0**-44
-# So few rewards are looked at in one go, however unequally often their arms were pulled.
+# Up to this many rewards are handled in one array, even if their arms were pulled unequally often.
 FEW_REWARDS = 1 << 12
 
 
@@ -129,7 +129,7 @@ class Readings:
         return np.where(counts, y - own, 0.0), drawn
 
     def _alike(self, positions: Ints) -> list[Ints]:
-        """Return the arms in groups whose numbers of pulls are alike, which can be looked at together."""
+        """Return the arms in groups with similar numbers of pulls, which fit into one array each."""
         steps = self.steps[positions]
         if len(steps) == 0 or len(steps) * steps.max() <= FEW_REWARDS:
             return [positions] * (len(steps) > 0)

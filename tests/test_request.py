@@ -1,0 +1,58 @@
+"""Checking a call reads no data; what must be read is read when the search is prepared."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sureshot._validate.request import best_arms_request, top_k_request
+from sureshot.prepare.top_k import prepare_top_k
+
+TOP_K: dict[str, Any] = {
+    "k": 2,
+    "metric": "ip",
+    "epsilon": 0.0,
+    "delta": 0.05,
+    "bounds": "scan",
+    "method": "betting",
+    "replacement": None,
+    "budget": None,
+    "budget_seconds": None,
+    "where": None,
+    "row_scale": None,
+    "rng": 0,
+    "threads": 1,
+    "block": None,
+    "progress": None,
+}
+
+
+def test_a_scan_is_made_when_the_search_is_prepared() -> None:
+    data = np.full((5, 40), np.nan)
+    request = top_k_request(data=data, query=np.ones(40), **TOP_K)
+    assert request.bounds is None
+    with pytest.raises(ValueError, match="data row 0 holds values that are not finite"):
+        prepare_top_k(request)
+
+
+def test_the_scan_is_counted_with_the_first_query() -> None:
+    data = np.random.default_rng(0).random((5, 40))
+    queries = prepare_top_k(top_k_request(data=data, query=data[:2], **TOP_K))
+    tallies = [queries.start(query, queries.team, None)[1] for query in range(2)]
+    assert [tally.numbers_scanned for tally in tallies] == [2 * 5 * 40, 0]
+    assert [tally.numbers_read for tally in tallies] == [2 * 5 * 40, 0]
+
+
+@pytest.mark.parametrize("check", [top_k_request, best_arms_request])
+def test_requests_take_keywords_only(check: Any) -> None:
+    with pytest.raises(TypeError, match="positional"):
+        check(np.ones((2, 3)), np.ones(3))
+
+
+def test_requests_are_frozen() -> None:
+    request = top_k_request(data=np.ones((5, 40)), query=np.ones(40), **TOP_K)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        request.k = 3  # type: ignore[misc]
