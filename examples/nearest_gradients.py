@@ -1,11 +1,11 @@
-"""Which training samples help most with a test sample? Training-data attribution in miniature.
+"""Find the training samples that help most with a test sample: training-data attribution.
 
 A step of training on one sample lowers the loss of another by the inner product of their gradients,
 times the learning rate. So the training samples that help most with a test sample are those whose
 gradients have the largest inner product with its own (and those that mislead, with its negative).
-There are as many numbers in a gradient as parameters in the network, and they all change with every
-step: an index is out of date before it is built, and one product with everything is what people do.
-Here is the same answer from a small share of the numbers.
+A gradient has as many numbers as the network has parameters, and all of them change with every step: an
+index is outdated before it is built, so the usual method is one product with everything. This example
+finds the same answer from a small share of the numbers.
 
 Run with ``python examples/nearest_gradients.py``; it needs scikit-learn for its handwritten digits.
 """

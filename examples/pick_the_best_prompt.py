@@ -1,14 +1,14 @@
-"""Find the best of 12 prompts for a paid service, in parallel, and pay for no answer twice.
+"""Find the best of 12 prompts for a paid service, in parallel, without paying for an answer twice.
 
 Every prompt is an arm, every test question a coordinate, and a pull asks the service one question
-with one prompt: reward 1 if the answer is right. The service here is a stand-in that takes its time,
-fails now and then and counts what it charges; put the call of a real one into `Service.ask`.
+with one prompt: reward 1 if the answer is right. The service here is simulated: it takes some
+time, sometimes fails, and counts its calls. For a real service, replace the body of `Service.ask`.
 
-The search is stopped with Ctrl-C half-way, on purpose, and then called again with the same journal:
-it goes on where it was, and pays only for what is new.
+The example interrupts its search half-way, as Ctrl-C does, and then calls it again with the same
+journal: the search continues and pays only for new answers.
 
-Run with ``python examples/pick_the_best_prompt.py``. With ``--journal FILE`` the journal stays: run it
-again and it costs nothing; stop it yourself, or with kill -9, and run it again.
+Run with ``python examples/pick_the_best_prompt.py``. With ``--journal FILE`` the journal is kept:
+a second run costs nothing, and a run that was stopped with Ctrl-C or kill -9 can be continued.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def main() -> None:
     )
     parser.add_argument("--latency", type=float, default=0.005, help="mean seconds for an answer")
     parser.add_argument("--failures", type=float, default=0.03, help="share of calls that fail")
-    parser.add_argument("--concurrency", type=int, default=32, help="calls in flight at once")
+    parser.add_argument("--concurrency", type=int, default=32, help="calls in progress at once")
     asked = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as folder:

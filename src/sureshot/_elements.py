@@ -1,4 +1,4 @@
-"""The element types that the kernels read, and what numpy does not know of them."""
+"""The element types that the kernels read, and what numpy does not know about them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ELEMENTS = {
 # Distance from 1 to the next number: numpy's finfo does not know bfloat16.
 PRECISION = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 
-# Types that other libraries cannot hand over travel as integers of the same size.
-DISGUISES = {"float16": np.uint16, "bfloat16": np.uint16, "bool": np.uint8}
+# Types that nanobind cannot pass are passed as integers of the same size.
+PASSED_AS = {"float16": np.uint16, "bfloat16": np.uint16, "bool": np.uint8}
 
 
 def for_kernels(data: Array) -> tuple[Array, Element]:
-    """Return the data as the kernels take it, without a copy, and what its elements are."""
+    """Return the data as it is passed to the kernels, without a copy, and its element type."""
     name = data.dtype.name
-    return (data.view(DISGUISES[name]) if name in DISGUISES else data), ELEMENTS[name]
+    return (data.view(PASSED_AS[name]) if name in PASSED_AS else data), ELEMENTS[name]
 
 
 def is_number(dtype: np.dtype[Any]) -> bool:
