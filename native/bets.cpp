@@ -302,7 +302,7 @@ double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count,
             factor[s] = grown > most ? most : grown;  // keeps a NaN, which never reaches a level
             certain |= room <= 0.0f;
         }
-        // The score is certainly below the threshold, whatever is still unread.
+        // The score is certainly below the threshold, for all values that are still unread.
         if (certain) return infinite;
         multiply(wealth, static_cast<double>(product(factor)));
         if (wealth.below == 0 && wealth.value >= replay.level) return infinite;

@@ -1,5 +1,5 @@
 // Predictions of how far arms must be read until the bets against them win. They decide what is read next:
-// whatever they say, the guarantee holds.
+// the guarantee holds for any prediction.
 #pragma once
 
 #include <cstdint>

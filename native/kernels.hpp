@@ -13,7 +13,7 @@
 namespace sureshot {
 
 // sums[block * stride + arm]: the sum of the rewards of each arm over each block. squares, unless null,
-// gets the sums of the squared data values in the same shape. All computed in double whatever the
+// gets the sums of the squared data values in the same shape. All computed in double for every
 // element type.
 using BlockSums = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
                        Blocks blocks, double* sums, std::int64_t stride, double* squares) noexcept;

@@ -33,7 +33,7 @@ BOUNDED_ME = "bounded-me"
 METHODS = ("betting", BOUNDED_ME, *ELIMINATIONS)
 # What reads nearly everything is not worth every query: at most this many, and the rows say why.
 FEWER_QUERIES = {
-    BOUNDED_ME: (1, "with epsilon = 0 the schedule pulls everything, whatever the data"),
+    BOUNDED_ME: (1, "with epsilon = 0 the schedule pulls everything, for any data"),
     **dict.fromkeys(ELIMINATIONS, (3, "slow, and it reads nearly everything")),
     "gaussian": (3, "no gap, so every method ends with the exact product"),
     "uniform": (3, "no gap, so every method ends with the exact product"),

@@ -208,7 +208,7 @@ def best_arms(
         default 1 with an executor or a coroutine function; without, a call asks for all the arms and
         coordinates that the search wants next.
     concurrency
-        The most calls in flight at once with an executor or a coroutine function, 16 by default.
+        The most calls in progress at once with an executor or a coroutine function, 16 by default.
         The result never depends on it, nor on which call returns first.
     retries
         How many more times a call that raises an exception is tried, at once. Then `PullError` is

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sureshot._types import Ints
 
-# Calls in flight by default: enough to use the time of waiting, and few enough for most services.
+# Calls in progress by default: enough to use the time of waiting, and few enough for most services.
 CONCURRENCY = 16
 
 

@@ -60,7 +60,7 @@ def share_or_count(value: Any, name: str, total: int) -> int:
     share = float(value)
     if not 0 < share <= 1:
         raise ValueError(message)
-    # Rounded up, but 0.7 of 10 rows are 7, whatever 0.7 * 10 is in binary.
+    # Rounded up, but 0.7 of 10 rows are 7, although 0.7 * 10 may be more in binary.
     return math.ceil(share * total * (1 - 1e-12))
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 # Seconds to wait before a call that is timed: the threads of the matrix product before it keep
-# waiting for work for a tenth of a second, and take a core from whatever runs next.
+# waiting for work for a tenth of a second, and take a core from what runs next.
 REST = 0.15
 # One that has used up the patience is left out from then on, but not before so many calls.
 FEWEST = 3

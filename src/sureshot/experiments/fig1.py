@@ -114,7 +114,7 @@ def ones_first(
 ) -> tuple[Ints, int]:
     """Return what BoundedME finds if every arm returns its ones first, and the pulls it makes.
 
-    After t pulls an arm has shown min(ones, t) ones, whatever the seed: so the pulls are counted
+    After t pulls an arm has shown min(ones, t) ones, for every seed: so the pulls are counted
     rather than made.
 
     Examples

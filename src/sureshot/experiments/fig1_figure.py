@@ -138,7 +138,7 @@ def section(found: Sequence[Row]) -> Section:
             "neither the theorem of BoundedME nor that of betting speaks of it, and a loss below ε there "
             "is an observation, not a check of the theorem. The uniform order is what both theorems are "
             "about. Betting under the order of ones first is left out, because its bets would be void."),
-            ("Under ones first an arm shows min(ones, t) ones after t pulls whatever the seed, so these "
+            ("Under ones first an arm shows min(ones, t) ones after t pulls for every seed, so these "
             "rows are counted and no pull is made; a test compares the count with a search that "
             "makes them. Arms that tie, as most do at first, are kept by the smaller index: a random choice, "
             "because the arms are in no order."),

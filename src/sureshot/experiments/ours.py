@@ -31,7 +31,7 @@ class Ours:
     known
         Whose limits are given to the search.
     seed
-        Seed of the random orders. A query has its own, whatever was asked before.
+        Seed of the random orders. A query has its own, which does not depend on earlier ones.
     """
 
     needs_limits = True
@@ -79,7 +79,7 @@ class BoundedME(Ours):
 
 
 class BoundedMEUnitRange(Ours):
-    """BoundedME with R = 1 whatever the data, as the paper appears to have run it.
+    """BoundedME with R = 1 for any data, as the paper appears to have run it.
 
     The schedule depends on R and ε by R/ε alone. So R = 1 with ε is the search that promises R ε, R
     being the true range; and that is what is called, and promised. For ε itself there is no

@@ -37,7 +37,7 @@ class Budget:
 
     @property
     def left(self) -> int | None:
-        """How many numbers may still be read, whatever the time; None without such a limit."""
+        """How many numbers may still be read if there is time; None without such a limit."""
         return None if self._numbers is None else max(0, self._numbers - self._spent)
 
     @property

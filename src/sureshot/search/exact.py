@@ -37,8 +37,8 @@ def search_together(
 ) -> list[Answer]:
     """Evaluate every arm exactly for each problem; all of them have the same arms.
 
-    Some arms at a time, so that progress can be told. Where cosines are asked for and nobody knows
-    the norms of the arms, `norms` is filled with them in the same pass.
+    Some arms at a time, so that progress can be reported. Where cosines are asked for and the norms of
+    the arms are unknown, `norms` is filled with them in the same pass.
     """
     if not problems:
         return []

@@ -75,7 +75,7 @@ class Readings:
         squares = float((((drawn - mean) / self.weight) ** 2).sum()) + 1
         self.variances[position] = squares / (steps + 1)
         if steps == self.length:
-            # Correctly rounded, so that equal lists have equal scores, whatever the order.
+            # Correctly rounded, so that equal lists have equal scores in any order.
             mean = math.fsum(drawn) / steps
             self.lower[position] = self.upper[position] = mean
             self.tally.exact_scores += 1

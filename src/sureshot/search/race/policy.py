@@ -1,6 +1,6 @@
 """When to evaluate, suspend, resume and finish: rules of cost, never of correctness.
 
-Whatever these functions return, the guarantee holds; they decide how much is read. The figures
+The guarantee holds for any value that these functions return; they decide how much is read. The figures
 behind the constants are in ``docs/policy.md``.
 """
 
