@@ -152,7 +152,8 @@ def top_k(
         progress=progress,
     )
     queries = prepare_top_k(request)
-    results = share_time(run_queries(queries), time.perf_counter() - started)
+    results = run_queries(queries)
+    results = share_time(results, time.perf_counter() - started)
     return results[0] if request.single else stack(results)
 
 
