@@ -7,6 +7,8 @@ import tomllib
 from tests.test_layout import MODULES, ROOT, imported, within
 
 PACKAGES = {
+    "sureshot._validate",
+    "sureshot.prepare",
     "sureshot",
     "sureshot.baselines",
     "sureshot.baselines.libraries",
