@@ -14,7 +14,9 @@ from hypothesis import settings
 from sureshot._elements import ELEMENTS, PRECISION
 from sureshot._validate.request import METRICS
 from sureshot.search.methods import METHODS
-from tests.racing import races as races  # noqa: PLC0414 - a fixture for all
+from tests.racing import costs_decide as costs_decide  # noqa: PLC0414 - fixtures for all
+from tests.racing import races as races  # noqa: PLC0414
+from tests.racing import races_of_long_rows as races_of_long_rows  # noqa: PLC0414
 
 if TYPE_CHECKING:
     from collections.abc import Callable

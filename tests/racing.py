@@ -1,12 +1,14 @@
 """Races of rows of any length, and the proof that there were some.
 
-A row that is short is read faster than it is raced, so `top_k` does not race it. Small tests of
-betting would then test the exact product: they ask for `races`, which `tests/conftest.py` gives
-to all, or import `raced`, which then holds for every test of their module.
+Small data is read faster than it is raced, so `top_k` does not race it. Small tests of betting would then
+test the exact product: in tests all rows from 1,024 coordinates on are raced; those of shorter rows ask for
+`races`, which `tests/conftest.py` gives to all, or import `raced`, which then holds for every test of
+their module. Tests of the choice itself ask for `costs_decide`.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +16,13 @@ import pytest
 
 from sureshot._native import DROPPED
 from sureshot.search.leaders import leaders
-from sureshot.search.race import betting, policy
+from sureshot.search.race import betting, choice
 from sureshot.search.race.race import Race
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sureshot.search.problem import Answer
+    from sureshot.search.problem import Answer, Problem
 
 
 @dataclass
@@ -28,6 +30,37 @@ class Course:
     """What is remembered of a race."""
 
     dropped: int = 0
+
+
+LEAST_COST = choice.least_cost
+
+
+def race_from(shortest_row: int, patch: pytest.MonkeyPatch) -> None:
+    """Race rows that are at least so long, and no others, however many there are."""
+
+    def least_cost(problem: Problem, *_: object) -> float:
+        return 1e-9 if problem.source.n_coordinates >= shortest_row else math.inf
+
+    patch.setattr(choice, "least_cost", least_cost)
+
+
+def race_any_size(patch: pytest.MonkeyPatch) -> None:
+    """Race data of any size."""
+    race_from(1, patch)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def races_of_long_rows() -> Iterator[None]:
+    """Race rows from 1,024 coordinates on in all tests: sizes that races are worth take too long."""
+    with pytest.MonkeyPatch.context() as patch:
+        race_from(1024, patch)
+        yield
+
+
+@pytest.fixture
+def costs_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Race only where costs say that it can win, as for a user."""
+    monkeypatch.setattr(choice, "least_cost", LEAST_COST)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +85,7 @@ def races() -> Iterator[list[Course]]:
             return answer
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(policy, "SHORTEST_ROW", 1)
+        race_any_size(patch)
         patch.setattr(betting, "Race", Remembered)
         patch.setattr(leaders, "LeaderSearch", RememberedLeaders)
         yield courses

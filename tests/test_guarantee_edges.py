@@ -15,6 +15,7 @@ import sureshot
 from sureshot.search.race import policy
 from tests.conftest import oracle
 from tests.guarantee import assert_at_most
+from tests.racing import race_any_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +131,7 @@ BOUNDS: dict[str, Callable[[Array], Any]] = {
 @pytest.fixture(autouse=True)
 def race_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short rows are raced, and to the end: it is drops that can be wrong, not evaluations."""
-    monkeypatch.setattr(policy, "SHORTEST_ROW", 1)
+    race_any_size(monkeypatch)
     monkeypatch.setattr(policy, "finishing_may_pay", lambda *_: False)
     monkeypatch.setattr(policy, "how_many_to_evaluate", lambda *_: 0)
 

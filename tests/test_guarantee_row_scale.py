@@ -15,6 +15,7 @@ import sureshot
 from sureshot import Bounds, _native
 from sureshot.search.race import policy
 from tests.guarantee import assert_at_most
+from tests.racing import race_any_size
 
 if TYPE_CHECKING:
     from sureshot import TopK
@@ -27,7 +28,7 @@ N_ARMS, WIDTH = 40, 768
 @pytest.fixture(autouse=True)
 def _race_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short rows are raced, and to the end: it is drops that can be wrong, not evaluations."""
-    monkeypatch.setattr(policy, "SHORTEST_ROW", 1)
+    race_any_size(monkeypatch)
     monkeypatch.setattr(policy, "finishing_may_pay", lambda *_: False)
     monkeypatch.setattr(policy, "how_many_to_evaluate", lambda *_: 0)
 

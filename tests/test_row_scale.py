@@ -10,8 +10,8 @@ import pytest
 import sureshot
 from sureshot import Bounds, BoundsError
 from sureshot.search.methods import METHODS
-from sureshot.search.race import policy
 from tests.conftest import CERTAIN, LAYOUTS
+from tests.racing import race_any_size
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ every_metric = pytest.mark.parametrize("metric", ["ip", "abs-ip"])
 
 @pytest.fixture(autouse=True)
 def _race_short_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "SHORTEST_ROW", 1)
+    race_any_size(monkeypatch)
 
 
 def problem(n_arms: int = 97, width: int = 1535) -> tuple[Array, Floats, Floats]:

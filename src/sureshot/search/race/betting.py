@@ -5,22 +5,18 @@ The theorem is in ``docs/theory.md``; the race that this loop runs is in `suresh
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from sureshot.search import exact
 from sureshot.search.race import policy
+from sureshot.search.race.choice import choose
 from sureshot.search.race.finishing import Outcome
 from sureshot.search.race.race import Race
 
 if TYPE_CHECKING:
-    from sureshot.search.problem import Answer, Problem, Tally
+    import numpy as np
 
-# Where weights are smaller than this, or scores larger, arms are evaluated and not raced.
-SMALLEST_WEIGHT = 2.0**-960
-LARGEST_SCORE = 2.0**1000
+    from sureshot.search.problem import Answer, Problem, Tally
 
 
 def search(
@@ -46,7 +42,8 @@ def race(
     rules: policy.Policy = policy.DEFAULT,
 ) -> Outcome:
     """Race the arms until each is dropped or known, or it is better to read the rest to the end."""
-    if not worth_racing(problem):
+    choice = choose(problem, rng, tally, rules)
+    if not choice.race:
         return Outcome(problem, tally)
     current = Race(problem, rng, tally, rules)
     while not current.over() and current.read_on():
@@ -58,23 +55,3 @@ def race(
             return Outcome(problem, tally, current, left)
         current.end_round()
     return Outcome(problem, tally, current)
-
-
-def worth_racing(problem: Problem) -> bool:
-    """Return whether there is anything to race for, and numbers that float64 can race with."""
-    intervals = problem.intervals
-    unlimited = problem.budget is None and problem.deadline is None
-    paid = problem.source.costs.each_number_is_paid
-    short = problem.source.n_coordinates < policy.SHORTEST_ROW and not paid and unlimited
-    if short or len(problem.arms) == problem.k or not (intervals.weight > 0).any():
-        return False
-    # Scores, their squares and quotients must be numbers of float64, too.
-    with np.errstate(over="ignore", invalid="ignore"):
-        weight = float(intervals.weight.sum())
-        if intervals.square_limit is not None:
-            score = math.sqrt(weight) * math.sqrt(intervals.square_limit.max())
-        elif intervals.estimated:
-            score = weight
-        else:
-            score = intervals.magnitude + weight * float(np.abs(intervals.limit).max())
-        return weight > SMALLEST_WEIGHT and score < LARGEST_SCORE

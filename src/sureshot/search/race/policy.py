@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 class Policy:
     """The constants of the rules below."""
 
+    # Before a race: what evaluating every arm costs over what the first rounds cost.
+    least_gain: float = 2.75  # below this nothing is raced,
+    sure_gain: float = 10.0  # from this on everything is; between the two a sample of arms decides,
+    worth_a_sample: float = 5e6  # if evaluating every arm takes this long, in nanoseconds
+    sampled_arms: int = 128
+
     # Rounds. A front is the number of steps that all active arms have read.
     first_front: int = 4
     second_front: int = 8
@@ -61,8 +67,6 @@ class Policy:
 
 DEFAULT = Policy()
 
-# Before a race begins: rows shorter than this are read faster than they are raced.
-SHORTEST_ROW = 1024
 # Under a budget the smallest stake is the best one for a search of as many steps as it affords if no arm
 # is dropped; with a time limit, of this many.
 STEPS_WITHIN_TIME = 100

@@ -1,0 +1,131 @@
+"""Decides before a race whether there is one: from costs, and where these leave it open from a few arms.
+
+Racing must not cost more than a tenth of what evaluating every arm costs if the data has no gap. Rounds have a
+price for every arm before anything can be dropped: where that is small next to evaluating everything, the race
+begins; where it is large, it does not. Between the two some arms are read a little, and how far they lie below the
+best of them predicts what a race would cost.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot.search.race import policy
+from sureshot.search.race.costs import costs_of
+from sureshot.search.race.race import Race
+
+if TYPE_CHECKING:
+    from sureshot.search.problem import Problem, Tally
+    from sureshot.search.race.costs import Costs
+
+# Where weights are smaller than this, or scores larger, arms are evaluated and not raced.
+SMALLEST_WEIGHT = 2.0**-960
+LARGEST_SCORE = 2.0**1000
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Whether to race, and why, in words."""
+
+    race: bool
+    why: str
+
+
+def choose(
+    problem: Problem, rng: np.random.Generator, tally: Tally, rules: policy.Policy
+) -> Choice:
+    """Decide whether to race the arms of a problem or to evaluate all of them."""
+    if problem.source.costs.each_number_is_paid:
+        return if_possible(problem, "every pull is paid for")
+    if problem.budget is not None or problem.deadline is not None:
+        return if_possible(problem, "there is a budget")
+    costs = costs_of(problem.source.costs, len(problem.arms))
+    everything = costs.rest * problem.source.blocks.count * len(problem.arms)
+    gain = everything / least_cost(problem, costs, rules)
+    if gain < rules.least_gain:
+        return Choice(race=False, why="to evaluate every arm costs less than the rounds of a race")
+    if gain >= rules.sure_gain:
+        return if_possible(problem, "to evaluate every arm costs far more than the first rounds")
+    if everything < rules.worth_a_sample:
+        return Choice(race=False, why="to evaluate every arm costs hardly more than a race")
+    choice = if_possible(problem, "")
+    if not choice.race:
+        return choice
+    predicted = sampled_cost(problem, rng, tally, rules, costs)
+    if predicted < everything:
+        return Choice(race=True, why="a sample of the arms predicts that racing costs less")
+    return Choice(race=False, why="a sample of the arms predicts that racing costs more")
+
+
+def least_cost(problem: Problem, costs: Costs, rules: policy.Policy) -> float:
+    """Return what a race costs if all arms but the k best are dropped as soon as anything is predicted."""
+    n_arms, length = len(problem.arms), problem.source.blocks.count
+    front, cost = 0, problem.k * costs.row * length
+    while front < min(rules.fewest_steps, length):
+        stop = policy.next_front(rules, costs, front, length, n_arms)
+        cost += costs.round + n_arms * costs.visit
+        cost += (n_arms * costs.step + costs.draw) * (stop - front)
+        front = stop
+    return cost
+
+
+def sampled_cost(
+    problem: Problem,
+    rng: np.random.Generator,
+    tally: Tally,
+    rules: policy.Policy,
+    costs: Costs,
+) -> float:
+    """Return what a race is predicted to cost, from a few rounds of some arms.
+
+    They are read in an order of their own, so that nothing is learnt of the order of the race.
+    """
+    n_arms, own = len(problem.arms), rng.spawn(1)[0]
+    some = np.sort(own.choice(n_arms, min(rules.sampled_arms, n_arms), replace=False))
+    intervals = problem.intervals
+    squares = intervals.square_limit
+    sample = replace(
+        problem,
+        arms=problem.arms[some],
+        scale=problem.scale[some],
+        k=max(1, round(problem.k * len(some) / n_arms)),
+        intervals=replace(
+            intervals,
+            limit=intervals.limit[some],
+            square_limit=None if squares is None else squares[some],
+        ),
+    )
+    trial = Race(sample, own, replace(tally, progress=None, rounds=[]), rules)
+    trial.log_level = math.log(problem.k) - math.log(problem.delta)
+    while trial.front < min(rules.fewest_steps, trial.order.length) and trial.read_on():
+        trial.suspend_and_drop()
+    tally.numbers_read = trial.tally.numbers_read
+    likely = trial.ledger.likely_threshold(sample.k) + problem.epsilon
+    needed, _ = trial.ledger.remaining_steps(trial.order.length, likely, trial.log_level)
+    share = n_arms / len(some)
+    return least_cost(problem, costs, rules) + costs.step * needed * share
+
+
+def if_possible(problem: Problem, why: str) -> Choice:
+    """Race, for that reason, if there is anything to race for and float64 has the numbers for it."""
+    if len(problem.arms) == problem.k:
+        return Choice(race=False, why="all arms are wanted")
+    intervals = problem.intervals
+    if not (intervals.weight > 0).any():
+        return Choice(race=False, why="every arm has the same score")
+    # Scores, their squares and quotients must be numbers of float64, too.
+    with np.errstate(over="ignore", invalid="ignore"):
+        weight = float(intervals.weight.sum())
+        if intervals.square_limit is not None:
+            score = math.sqrt(weight) * math.sqrt(intervals.square_limit.max())
+        elif intervals.estimated:
+            score = weight
+        else:
+            score = intervals.magnitude + weight * float(np.abs(intervals.limit).max())
+        if weight > SMALLEST_WEIGHT and score < LARGEST_SCORE:
+            return Choice(race=True, why=why)
+    return Choice(race=False, why="scores are too large or too small for bets in float64")

@@ -1,0 +1,105 @@
+"""Whether to race: from costs alone, or from a sample where costs leave it open."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import sureshot
+from sureshot._native import Team
+from sureshot.blocks import Blocks
+from sureshot.search.condition import fact
+from sureshot.search.problem import Problem, Tally
+from sureshot.search.race import betting, policy
+from sureshot.search.race.choice import choose
+from sureshot.sources.dense import DenseSource
+from sureshot.theory import intervals
+
+pytestmark = pytest.mark.usefixtures("costs_decide")
+
+# The costs leave everything open, and a sample decides.
+SAMPLE = dataclasses.replace(policy.DEFAULT, least_gain=0.0, sure_gain=1e9, worth_a_sample=0.0)
+
+
+def problem_of(kind: str, n_arms: int = 1000, width: int = 24_000, order: str = "C") -> Problem:
+    rng = np.random.default_rng(1)
+    data = rng.standard_normal((n_arms, width), dtype=np.float32)
+    query = rng.standard_normal(width)
+    if kind == "low rank":
+        patterns = rng.standard_normal((5, width))
+        data += 2 * (rng.standard_normal((n_arms, 5)) @ patterns).astype(np.float32)
+        query += rng.standard_normal(5) @ patterns
+    blocks = Blocks(width, 16 if order == "C" else 1)
+    source = DenseSource(np.asarray(data, order=order), query, "ip", blocks, Team(2))  # type: ignore[call-overload]
+    limit = float(np.abs(data).max())
+    known = intervals.from_values("ip", query, np.array(-limit), np.array(limit), blocks, n_arms)
+    condition = fact("none")
+    return Problem(source, np.arange(n_arms), np.ones(n_arms), 5, 0.0, 0.1, known, condition)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(100, 200), (1000, 768), (1000, 4000), (5000, 1200)], ids=str)
+def test_small_data_is_evaluated(shape: tuple[int, int], order: str) -> None:
+    data = np.asarray(np.random.default_rng(0).random(shape, np.float32), order=order)  # type: ignore[call-overload]
+    found = sureshot.top_k(data, data[3] - 0.5, 5, bounds=(0, 1))
+    assert found.algorithm == "exact"
+    assert found.certificate.exact
+
+
+def test_a_budget_is_spent_on_data_of_any_size() -> None:
+    data = np.random.default_rng(0).random((300, 2000), np.float32)
+    found = sureshot.top_k(data, data[3] - 0.5, 5, bounds=(0, 1), budget=0.1, rng=0)
+    assert found.algorithm == "race"
+
+
+def test_long_rows_are_raced_without_a_sample() -> None:
+    problem = problem_of("no gap", 300, 160_000)
+    tally = Tally()
+    choice = choose(problem, np.random.default_rng(0), tally, policy.DEFAULT)
+    assert choice.race
+    assert tally.numbers_read == 0
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", ["low rank", "no gap"])
+def test_a_sample_tells_a_gap_from_none(kind: str, order: str) -> None:
+    problem = problem_of(kind, order=order)
+    tally = Tally()
+    choice = choose(problem, np.random.default_rng(0), tally, SAMPLE)
+    assert choice.race == (kind == "low rank")
+    everything = len(problem.arms) * problem.source.n_coordinates
+    assert 0 < tally.numbers_read < 0.01 * everything
+    assert not tally.rounds
+
+
+def test_a_sample_changes_nothing_of_the_race_but_what_is_read() -> None:
+    problem = problem_of("low rank")
+    found = []
+    for rules in (SAMPLE, dataclasses.replace(SAMPLE, sure_gain=0.0)):
+        tally = Tally()
+        answer = betting.search(problem, np.random.default_rng(3), tally, rules)
+        found.append((answer.positions.tolist(), answer.scores.tolist(), tally))
+    assert found[0][:2] == found[1][:2]
+    sampled, plain = found[0][2], found[1][2]
+    extra = sampled.numbers_read - plain.numbers_read
+    assert extra > 0
+    assert [one.numbers_read - extra for one in sampled.rounds] == [
+        one.numbers_read for one in plain.rounds
+    ]
+
+
+def test_what_is_sampled_does_not_depend_on_threads() -> None:
+    problem = problem_of("low rank")
+    counts = set()
+    for threads in (1, 3):
+        source = problem.source
+        assert isinstance(source, DenseSource)
+        team = Team(threads)
+        again = DenseSource(source.data, source.query, "ip", source.blocks, team)
+        tally = Tally()
+        one = dataclasses.replace(problem, source=again, team=team)
+        choice = choose(one, np.random.default_rng(0), tally, SAMPLE)
+        counts.add((tally.numbers_read, choice))
+    assert len(counts) == 1
