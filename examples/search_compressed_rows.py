@@ -50,8 +50,13 @@ if __name__ == "__main__":
         for arm, block in np.ndindex(n_arms, blocks.count):
             values = data[arm, slice(*blocks.span(block))].astype(np.float32)
             file.writestr(f"{arm}/{block}", values.tobytes())
-        known = intervals.from_values("ip", query, data.min(), data.max(), blocks, n_arms)
-        source, written = CompressedRows(file, query, blocks), assumption("the file is unchanged")
-        problem = Problem(source, np.arange(n_arms), np.ones(n_arms), 3, 0, 0.05, known, written)
-        found = run(problem, METHODS["betting"], 1, Tally())
-        print(f"rows {found.indices}, {found.work.share:.1%} unpacked. {found.certificate}")
+        found = intervals.from_values("ip", query, data.min(), data.max(), blocks, n_arms)
+        known = found, assumption("the file is unchanged")
+        source, arms, scale = (
+            CompressedRows(file, query, blocks),
+            np.arange(n_arms),
+            np.ones(n_arms),
+        )
+        problem = Problem(source, arms, scale, 3, 0, 0.05, lambda: known)
+        best = run(problem, METHODS["betting"], 1, Tally())
+        print(f"rows {best.indices}, {best.work.share:.1%} unpacked. {best.certificate}")

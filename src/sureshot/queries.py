@@ -79,7 +79,7 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
     def race(query: int, its_team: Team) -> Outcome:
         began = time.perf_counter()
         problem, tally = queries.problem(query, its_team, norms)
-        outcome = begin(problem, np.random.default_rng(seed), tally)
+        outcome = begin(problem, seed, tally)
         tally.seconds = time.perf_counter() - began
         return outcome
 

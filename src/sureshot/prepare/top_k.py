@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from sureshot._validate.bounds import KnownBounds
     from sureshot._validate.request import TopKRequest
     from sureshot.blocks import Blocks
+    from sureshot.search.condition import Condition
+    from sureshot.theory.intervals import Intervals
 
 # What the kernels sum for each metric.
 REWARD_OF_METRIC = {
@@ -106,10 +108,13 @@ class PreparedQueries:
             if bounds.exact_norms is not None:
                 promised = PromisedNorms(request.arms, bounds.exact_norms, bounds.norm_rounding)
                 score_condition = assumption(bounds.norm_words)
-        with np.errstate(over="ignore", invalid="ignore"):
-            known, condition = choose_intervals(
-                request.metric, query, bounds, computed_norms, request.method, blocks, n_arms
-            )
+
+        def known() -> tuple[Intervals, Condition]:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return choose_intervals(
+                    request.metric, query, bounds, computed_norms, request.method, blocks, n_arms
+                )
+
         reward = REWARD_OF_METRIC[request.metric]
         return Problem(
             source=DenseSource(request.data, query, reward, blocks, team, promised),
@@ -118,8 +123,7 @@ class PreparedQueries:
             k=request.k,
             epsilon=request.epsilon,
             delta=request.delta,
-            intervals=known,
-            condition=condition,
+            known=known,
             score_condition=score_condition,
             query_norm=query_norm,
             replacement=request.replacement,

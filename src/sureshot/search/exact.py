@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sureshot._native import Team
+    from sureshot._seed import Rng
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
     from sureshot.sources.base import Source
@@ -24,7 +25,7 @@ NUMBERS_PER_ROUND = 1 << 27
 FEWEST_ARMS_BY_COLUMN = 1 << 15
 
 
-def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:  # noqa: ARG001
+def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:  # noqa: ARG001
     """Evaluate every arm exactly."""
     return search_together([problem], [tally], problem.team)[0]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from sureshot.theory.intervals import Intervals
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Problem:
     """One query, ready to be searched.
 
@@ -37,8 +38,9 @@ class Problem:
     k: int
     epsilon: float  # in the units of the scores
     delta: float
-    intervals: Intervals  # of the block sums
-    condition: Condition  # what the intervals rest on
+    # What is known of the rewards: the intervals of the block sums, and what they rest on. It is asked
+    # only where rewards are sampled, since it takes longer than to evaluate a few short rows.
+    known: Callable[[], tuple[Intervals, Condition]]
     score_condition: Condition | None = None  # what even an exact score rests on
     # Of cosines with unknown row norms: the pass over all rows that finds them fills the scale.
     query_norm: float | None = None
@@ -47,6 +49,20 @@ class Problem:
     deadline: float | None = None  # time.perf_counter() after which it stops
     team: Team = field(default_factory=lambda: Team(1))
     replacement: bool = False  # whether rewards are drawn with replacement
+
+    @cached_property
+    def _known(self) -> tuple[Intervals, Condition]:
+        return self.known()
+
+    @property
+    def intervals(self) -> Intervals:
+        """The intervals of the block sums."""
+        return self._known[0]
+
+    @property
+    def condition(self) -> Condition:
+        """What the intervals rest on."""
+        return self._known[1]
 
     def scores(self, positions: Ints | slice, sums: Floats) -> Floats:
         """Return the scores, as they are ranked, of arms whose rewards have these sums."""

@@ -16,6 +16,7 @@ from sureshot.search.race.finishing import Outcome
 from sureshot.search.race.race import Race
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot.search.problem import Answer, Problem, Tally
 
 # Where weights are smaller than this, or scores larger, arms are evaluated and not raced.
@@ -25,7 +26,7 @@ LARGEST_SCORE = 2.0**1000
 
 def search(
     problem: Problem,
-    rng: np.random.Generator,
+    rng: Rng,
     tally: Tally,
     rules: policy.Policy = policy.DEFAULT,
 ) -> Answer:
@@ -41,7 +42,7 @@ def search(
 
 def race(
     problem: Problem,
-    rng: np.random.Generator,
+    rng: Rng,
     tally: Tally,
     rules: policy.Policy = policy.DEFAULT,
 ) -> Outcome:
@@ -62,11 +63,13 @@ def race(
 
 def worth_racing(problem: Problem) -> bool:
     """Return whether there is anything to race for, and numbers that float64 can race with."""
-    intervals = problem.intervals
     unlimited = problem.budget is None and problem.deadline is None
     paid = problem.source.costs.each_number_is_paid
     short = problem.source.n_coordinates < policy.SHORTEST_ROW and not paid and unlimited
-    if short or len(problem.arms) == problem.k or not (intervals.weight > 0).any():
+    if short or len(problem.arms) == problem.k:
+        return False
+    intervals = problem.intervals
+    if not (intervals.weight > 0).any():
         return False
     # Scores, their squares and quotients must be numbers of float64, too.
     with np.errstate(over="ignore", invalid="ignore"):
