@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from sureshot.result import Certificate
@@ -12,18 +13,21 @@ if TYPE_CHECKING:
     from sureshot.search.problem import Problem
 
 
+_EXACT = Certificate(
+    epsilon=0.0,
+    delta=0.0,
+    exact=True,
+    scores="exact",
+    unconditional=True,
+    assumption="no assumption is needed",
+    every_position=True,
+)
+
+
 def exact_answer(problem: Problem) -> Certificate:
     """Return the certificate of an answer for which every score was computed."""
     rests_on = problem.score_condition
-    return Certificate(
-        epsilon=0.0,
-        delta=0.0,
-        exact=True,
-        scores="exact",
-        unconditional=True,
-        assumption="no assumption is needed" if rests_on is None else rests_on.sentence,
-        every_position=True,
-    )
+    return _EXACT if rests_on is None else replace(_EXACT, assumption=rests_on.sentence)
 
 
 def promise(

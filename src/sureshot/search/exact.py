@@ -27,7 +27,7 @@ FEWEST_ARMS_BY_COLUMN = 1 << 15
 
 def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:  # noqa: ARG001
     """Evaluate every arm exactly."""
-    return search_together([problem], [tally], problem.team)[0]
+    return _search_together([problem], [tally], problem.team, None)[0]
 
 
 def search_together(

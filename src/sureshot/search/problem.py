@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from sureshot.theory.intervals import Intervals
 
 
+# Up to this many scores it takes less time to sort them all than to find out which need be sorted.
+FEW_SCORES = 200
+
+
 @dataclass(frozen=True)
 class Problem:
     """One query, ready to be searched.
@@ -138,6 +142,8 @@ def largest(scores: Floats, count: int) -> Ints:
     >>> largest(np.array([1.0, 3.0, 2.0, 3.0]), 3)
     array([1, 3, 2])
     """
+    if len(scores) <= FEW_SCORES:
+        return (-scores).argsort(kind="stable")[:count]
     if count < len(scores):
         # Everything that ties with the last one in must be kept for the tie to be broken fairly.
         candidates = np.flatnonzero(scores >= np.partition(scores, -count)[-count])
