@@ -52,11 +52,7 @@ if __name__ == "__main__":
             file.writestr(f"{arm}/{block}", values.tobytes())
         found = intervals.from_values("ip", query, data.min(), data.max(), blocks, n_arms)
         known = found, assumption("the file is unchanged")
-        source, arms, scale = (
-            CompressedRows(file, query, blocks),
-            np.arange(n_arms),
-            np.ones(n_arms),
-        )
-        problem = Problem(source, arms, scale, 3, 0, 0.05, lambda: known)
+        source = CompressedRows(file, query, blocks)
+        problem = Problem(source, np.arange(n_arms), None, 3, 0, 0.05, lambda: known)
         best = run(problem, METHODS["betting"], 1, Tally())
         print(f"rows {best.indices}, {best.work.share:.1%} unpacked. {best.certificate}")

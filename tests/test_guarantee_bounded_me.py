@@ -181,7 +181,7 @@ def test_the_adversarial_experiment_of_the_paper(epsilon: float, delta: float) -
         problem = Problem(
             source=OnesFirst(ones, n_rewards),
             arms=np.arange(n_arms),
-            scale=np.full(n_arms, 1 / n_rewards),
+            factors=np.full(n_arms, 1 / n_rewards),
             k=k,
             epsilon=epsilon,
             delta=delta,

@@ -73,7 +73,7 @@ def _problem(request: ArmsRequest, rewards: Rewards) -> Problem:
     return Problem(
         source=FunctionSource(rewards, request.n_arms, request.n_rewards),
         arms=request.arms,
-        scale=np.full(n_arms, 1 / n_rewards),
+        factors=np.full(n_arms, 1 / n_rewards),
         k=request.k,
         epsilon=request.epsilon,
         delta=request.delta,

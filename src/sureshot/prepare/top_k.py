@@ -96,15 +96,17 @@ class PreparedQueries:
         unit = 1.0
         if request.metric not in DISTANCES:
             query, unit = in_range(query)
-        scale = np.full(n_arms, unit) if request.row_scale is None else request.row_scale * unit
+        factors = request.row_scale
+        if unit != 1.0:
+            factors = np.full(n_arms, unit) if factors is None else factors * unit
         promised = score_condition = None
         if request.metric == "cosine":
             norms = bounds.exact_norms if computed_norms is None else computed_norms
             query_norm = cosine.norm_of(query)
             if norms is None:
-                scale = np.full(n_arms, np.nan)  # found with the norms
+                factors = np.full(n_arms, np.nan)  # found with the norms
             else:
-                scale, query_norm = cosine.factors(norms, request.arms, query_norm), None
+                factors, query_norm = cosine.factors(norms, request.arms, query_norm), None
             if bounds.exact_norms is not None:
                 promised = PromisedNorms(request.arms, bounds.exact_norms, bounds.norm_rounding)
                 score_condition = assumption(bounds.norm_words)
@@ -119,7 +121,7 @@ class PreparedQueries:
         return Problem(
             source=DenseSource(request.data, query, reward, blocks, team, promised),
             arms=request.arms,
-            scale=scale,
+            factors=factors,
             k=request.k,
             epsilon=request.epsilon,
             delta=request.delta,

@@ -38,7 +38,8 @@ class Problem:
 
     source: Source
     arms: Ints  # the arms to search, ascending
-    scale: Floats  # one positive factor per searched arm: 1, or 1/N for means, or 1/norms, or given
+    # One positive factor per searched arm: 1/N for means, or 1/norms, or given. None: 1 for each.
+    factors: Floats | None
     k: int
     epsilon: float  # in the units of the scores
     delta: float
@@ -53,6 +54,11 @@ class Problem:
     deadline: float | None = None  # time.perf_counter() after which it stops
     team: Team = field(default_factory=lambda: Team(1))
     replacement: bool = False  # whether rewards are drawn with replacement
+
+    @cached_property
+    def scale(self) -> Floats:
+        """The factor of each searched arm."""
+        return np.ones(len(self.arms)) if self.factors is None else self.factors
 
     @cached_property
     def _known(self) -> tuple[Intervals, Condition]:
@@ -70,8 +76,10 @@ class Problem:
 
     def scores(self, positions: Ints | slice, sums: Floats) -> Floats:
         """Return the scores, as they are ranked, of arms whose rewards have these sums."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            signed = self.scale[positions] * sums
+        signed = sums
+        if self.factors is not None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                signed = self.factors[positions] * sums
         finite = np.isfinite(signed)
         if not finite.all():
             arm = self.arms[positions][int(np.argmin(finite))]
