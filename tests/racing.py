@@ -15,14 +15,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sureshot._native import DROPPED
+from sureshot.search.condition import fact
 from sureshot.search.leaders import leaders
 from sureshot.search.race import betting, choice
 from sureshot.search.race.race import Race
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from sureshot.search.condition import Condition
     from sureshot.search.problem import Answer, Problem
+    from sureshot.theory.intervals import Intervals
+
+
+def given(intervals: Intervals) -> Callable[[], tuple[Intervals, Condition]]:
+    """Return what a problem knows of its rewards: these intervals, on no condition."""
+    return lambda: (intervals, fact("none"))
 
 
 @dataclass

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot import api
 from sureshot.queries import AT_ONCE, _divide
 from sureshot.result import share_time
 from sureshot.search.problem import Tally, timed
@@ -143,7 +142,7 @@ def test_no_time_is_counted_twice(
         accounted.append(sum(one.work.seconds for one in results) / seconds)
         return share_time(results, seconds)
 
-    monkeypatch.setattr(api, "share_time", listen)
+    monkeypatch.setattr("sureshot.queries.share_time", listen)
     sureshot.top_k(data, np.tile(queries, (3, 1)), 3, bounds=bounds, threads=threads, rng=0)
     assert 0 < accounted[0] <= 1
 

@@ -14,7 +14,6 @@ import pytest
 import sureshot
 from sureshot._native import ACTIVE, DROPPED, Team
 from sureshot.blocks import Blocks
-from sureshot.search.condition import fact
 from sureshot.search.leaders import leaders
 from sureshot.search.problem import Problem, Tally
 from sureshot.search.race import ladder, policy
@@ -22,6 +21,7 @@ from sureshot.search.race.race import Race
 from sureshot.sources.dense import DenseSource
 from sureshot.theory.intervals import to_be_estimated
 from tests.guarantee import assert_at_most
+from tests.racing import given
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
@@ -240,7 +240,7 @@ def test_no_arm_skips_a_drawn_block() -> None:
         query = rng.standard_normal(2048)
         intervals = to_be_estimated(query, Blocks(2048), 60)
         source = DenseSource(np.asfortranarray(data), query, "ip", Blocks(2048), Team(1))
-        problem = Problem(source, np.arange(60), np.ones(60), 3, 0.0, 0.3, intervals, fact("none"))
+        problem = Problem(source, np.arange(60), np.ones(60), 3, 0.0, 0.3, given(intervals))
         race = Race(problem, rng, Tally(), policy.DEFAULT)
         while not race.over():
             race.read_on()
@@ -281,8 +281,7 @@ def test_whole_rows_count_against_the_budget(missing: int) -> None:
         3,
         0.0,
         0.1,
-        to_be_estimated(query, blocks, 100),
-        fact("none"),
+        given(to_be_estimated(query, blocks, 100)),
         budget=sampled + 3 * 4096 - missing,
     )
     impatient = policy.Policy(patience=0.0)  # evaluates as soon as it can
@@ -301,7 +300,7 @@ def test_stakes_wait_for_the_limit_also_under_a_budget() -> None:
     intervals = to_be_estimated(query, blocks, 100)
     source = DenseSource(data, query, "ip", blocks, Team(1))
     problem = Problem(
-        source, np.arange(100), np.ones(100), 3, 0.0, 0.1, intervals, fact("none"), budget=50_000
+        source, np.arange(100), np.ones(100), 3, 0.0, 0.1, given(intervals), budget=50_000
     )
     race = Race(problem, rng, Tally(), policy.DEFAULT)
     winners = []

@@ -10,12 +10,12 @@ import pytest
 import sureshot
 from sureshot._native import Team
 from sureshot.blocks import Blocks
-from sureshot.search.condition import fact
 from sureshot.search.problem import Problem, Tally
 from sureshot.search.race import betting, policy
 from sureshot.search.race.choice import choose
 from sureshot.sources.dense import DenseSource
 from sureshot.theory import intervals
+from tests.racing import given
 
 pytestmark = pytest.mark.usefixtures("costs_decide")
 
@@ -35,8 +35,7 @@ def problem_of(kind: str, n_arms: int = 1000, width: int = 24_000, order: str = 
     source = DenseSource(np.asarray(data, order=order), query, "ip", blocks, Team(2))  # type: ignore[call-overload]
     limit = float(np.abs(data).max())
     known = intervals.from_values("ip", query, np.array(-limit), np.array(limit), blocks, n_arms)
-    condition = fact("none")
-    return Problem(source, np.arange(n_arms), np.ones(n_arms), 5, 0.0, 0.1, known, condition)
+    return Problem(source, np.arange(n_arms), None, 5, 0.0, 0.1, given(known))
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -15,7 +15,6 @@ import pytest
 
 import sureshot
 from sureshot.search import bounded_me
-from sureshot.search.condition import fact
 from sureshot.search.problem import Problem, Tally
 from sureshot.sources.base import Totals
 from sureshot.sources.function import FunctionSource
@@ -23,6 +22,7 @@ from sureshot.sources.rewards import Rewards
 from sureshot.theory import schedule
 from sureshot.theory.intervals import Intervals
 from tests.guarantee import assert_at_most
+from tests.racing import given
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
@@ -181,14 +181,15 @@ def test_the_adversarial_experiment_of_the_paper(epsilon: float, delta: float) -
         problem = Problem(
             source=OnesFirst(ones, n_rewards),
             arms=np.arange(n_arms),
-            scale=np.full(n_arms, 1 / n_rewards),
+            factors=np.full(n_arms, 1 / n_rewards),
             k=k,
             epsilon=epsilon,
             delta=delta,
-            intervals=Intervals(
-                np.full(n_rewards, 0.5), np.full(n_rewards, 0.5), np.ones(n_arms), n_rewards / 2
+            known=given(
+                Intervals(
+                    np.full(n_rewards, 0.5), np.full(n_rewards, 0.5), np.ones(n_arms), n_rewards / 2
+                )
             ),
-            condition=fact("none"),
         )
         tally = Tally()
         found = bounded_me.search(problem, InOrder(np.random.PCG64(0)), tally)

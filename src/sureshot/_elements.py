@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,15 +30,21 @@ PRECISION = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "flo
 PASSED_AS = {"float16": np.uint16, "bfloat16": np.uint16, "bool": np.uint8}
 
 
+@lru_cache(maxsize=64)
+def name_of(dtype: np.dtype[Any]) -> str:
+    """Return the name of a type: numpy puts it together anew each time, which takes microseconds."""
+    return dtype.name
+
+
 def for_kernels(data: Array) -> tuple[Array, Element]:
     """Return the data as it is passed to the kernels, without a copy, and its element type."""
-    name = data.dtype.name
+    name = name_of(data.dtype)
     return (data.view(PASSED_AS[name]) if name in PASSED_AS else data), ELEMENTS[name]
 
 
 def is_number(dtype: np.dtype[Any]) -> bool:
     """Return whether an array of that type can be turned into float64."""
-    return dtype.kind in "fiub" or dtype.name == "bfloat16"
+    return dtype.kind in "fiub" or name_of(dtype) == "bfloat16"
 
 
 def nearest(numbers: Floats, dtype: np.dtype[Any]) -> Floats:

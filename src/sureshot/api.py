@@ -152,8 +152,7 @@ def top_k(
         progress=progress,
     )
     queries = prepare_top_k(request)
-    results = run_queries(queries)
-    results = share_time(results, time.perf_counter() - started)
+    results = run_queries(queries, started)
     return results[0] if request.single else stack(results)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot._native import Team
+from sureshot.result import share_time
 from sureshot.search import exact
 from sureshot.search.race import finishing
 from sureshot.search.run import result_of, run
@@ -33,18 +34,29 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 
 
-def run_queries(queries: PreparedQueries) -> list[TopK]:
-    """Search with all queries and return their results in order."""
+def run_queries(queries: PreparedQueries, started: float) -> list[TopK]:
+    """Search with all queries and return their results in order.
+
+    They share the time of the call, which `started` then by `time.perf_counter`.
+    """
+    if queries.request.single and not queries.need_norms:
+        return [_run_alone(queries, started)]
     results: list[TopK] = []
     norms: Floats | None = None
     if queries.need_norms:
         results, norms = _run_with_norms(queries)
-    elif queries.request.single:
-        problem, tally = queries.problem(0, queries.team, None)
-        results = [run(problem, queries.request.method, queries.request.seed, tally)]
     if len(results) < len(queries.request.queries):
         results += _run_batch(queries, range(len(results), len(queries.request.queries)), norms)
-    return results
+    return share_time(results, time.perf_counter() - started)
+
+
+def _run_alone(queries: PreparedQueries, started: float) -> TopK:
+    """Search with the only query of a call, which has all of its time."""
+    problem, tally = queries.problem(0, queries.team, None)
+    search = queries.request.method.search_for(problem)
+    answer = search(problem, queries.request.seed, tally)
+    tally.seconds = time.perf_counter() - started
+    return result_of(problem, answer, tally)
 
 
 def _run_with_norms(queries: PreparedQueries) -> tuple[list[TopK], Floats]:
@@ -79,7 +91,7 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
     def race(query: int, its_team: Team) -> Outcome:
         began = time.perf_counter()
         problem, tally = queries.problem(query, its_team, norms)
-        outcome = begin(problem, np.random.default_rng(seed), tally)
+        outcome = begin(problem, seed, tally)
         tally.seconds = time.perf_counter() - began
         return outcome
 

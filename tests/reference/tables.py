@@ -10,10 +10,10 @@ import pytest
 
 from sureshot import _native
 from sureshot.blocks import Blocks
-from sureshot.search.condition import fact
 from sureshot.search.problem import Problem
 from sureshot.sources.dense import DenseSource
 from sureshot.theory import intervals
+from tests.racing import given
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats
@@ -90,8 +90,7 @@ def table_of(
         K,
         epsilon,
         0.1,
-        known_limits(kind, data, query, blocks),
-        fact("none"),
+        given(known_limits(kind, data, query, blocks)),
         signs=(1.0, -1.0) if signs else (1.0,),
         team=team,
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot._elements import ELEMENTS, is_number
+from sureshot._elements import ELEMENTS, is_number, name_of
 from sureshot._validate.choices import kind, listed
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def data_array(data: Any) -> Array:
         raise TypeError(message)
     if data.ndim != 2:
         raise ValueError(f"data must have 2 dimensions (arms, coordinates), got shape {data.shape}")
-    if data.dtype.name not in ELEMENTS:
+    if name_of(data.dtype) not in ELEMENTS:
         known = ", ".join(ELEMENTS)
         raise TypeError(f"data must hold one of {known}, got {data.dtype}")
     if not data.dtype.isnative:
@@ -37,7 +37,8 @@ def data_array(data: Any) -> Array:
         raise TypeError(message)
     if data.size == 0:
         raise ValueError(f"data must not be empty, got shape {data.shape}")
-    if any(stride % data.itemsize for stride in data.strides) or not data.flags.aligned:
+    row, column = data.strides
+    if row % data.itemsize or column % data.itemsize or not data.flags.aligned:
         message = (
             f"data must be aligned to its elements of {data.itemsize} bytes, got strides "
             f"{data.strides}; copy that field once with numpy.ascontiguousarray"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot._elements import PRECISION, is_number, nearest
+from sureshot._elements import PRECISION, is_number, name_of, nearest
 from sureshot._validate.choices import one_of
 from sureshot.bounds import Bounds
 
@@ -28,9 +28,10 @@ class KnownBounds:
     """Bounds, checked against the data and cut down to the searched arms."""
 
     words: str = ""  # what they rest on
-    low: Floats | None = None  # scalars, (N,) or (arms, 1)
+    low: Floats | None = None  # scalars, (N,) or (arms, 1), as they were given
     high: Floats | None = None
-    norms: Floats | None = None  # (arms,), upper bounds, raised by the rounding
+    dtype: np.dtype[Any] | None = None  # of floats, whose nearest numbers low and high mean
+    norms: Floats | None = None  # (arms,), upper bounds, as they were given
     exact_norms: Floats | None = None  # (arms,), where the norms are known
     norm_words: str = ""  # what it rests on that these are the norms
     norm_rounding: float = 0.0  # by how much of itself a norm may be off
@@ -42,6 +43,26 @@ class KnownBounds:
     def limits_known(self) -> bool:
         """Whether the values have limits, and not just the norms of the rows."""
         return self.low is not None or self.reach is not None
+
+    def limits(self) -> tuple[Floats, Floats] | None:
+        """Return low and high, if there are any, as numbers that the data can have."""
+        low, high = self.low, self.high
+        if low is None or high is None:
+            return None
+        if self.dtype is not None:
+            # 0.1 in float32 is a little more than 0.1.
+            rounded_low, rounded_high = nearest(low, self.dtype), nearest(high, self.dtype)
+            low = np.where(np.isfinite(rounded_low), np.minimum(low, rounded_low), low)
+            high = np.where(np.isfinite(rounded_high), np.maximum(high, rounded_high), high)
+        return low, high
+
+    def raised_norms(self) -> Floats | None:
+        """Return the norms, if there are any, raised by their rounding."""
+        return None if self.norms is None else self.norms * (1 + self.norm_rounding)
+
+
+# No data of floats has bounds unless somebody says so.
+NOTHING_KNOWN = KnownBounds()
 
 
 def known_bounds(bounds: Any, data: Array, arms: Ints) -> KnownBounds | None:
@@ -68,16 +89,17 @@ def known_bounds(bounds: Any, data: Array, arms: Ints) -> KnownBounds | None:
         words = norm_words = SCANNED
     low, high = _limits(bounds, data, arms)
     middle, scale, reach = _scanned(bounds, data, arms)
-    norms, rounding = _norms(bounds.norms, data, arms), norm_rounding(data.dtype)
+    norms = _norms(bounds.norms, data, arms)
     exact = _are_exact(bounds)
     return KnownBounds(
         words=words,
         low=low,
         high=high,
-        norms=None if norms is None else norms * (1 + rounding),
+        dtype=data.dtype if name_of(data.dtype) in PRECISION else None,
+        norms=norms,
         exact_norms=norms if exact else None,
         norm_words=norm_words if exact else "",
-        norm_rounding=rounding,
+        norm_rounding=norm_rounding(data.dtype),
         middle=middle,
         scale=scale,
         reach=reach,
@@ -86,14 +108,14 @@ def known_bounds(bounds: Any, data: Array, arms: Ints) -> KnownBounds | None:
 
 def norm_rounding(dtype: np.dtype[Any]) -> float:
     """Return by how much of itself a norm may be off if it is said to be that of such a row."""
-    precision = PRECISION.get(dtype.name, PRECISION["float64"])
+    precision = PRECISION.get(name_of(dtype), PRECISION["float64"])
     half = precision > PRECISION["float32"]
     return (NORM_ROUNDINGS_OF_HALVES if half else NORM_ROUNDINGS) * precision
 
 
 def _dtype_bounds(dtype: np.dtype[Any]) -> KnownBounds:
-    if dtype.name in PRECISION:
-        return KnownBounds()
+    if name_of(dtype) in PRECISION:
+        return NOTHING_KNOWN
     low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     words = f"the data is of type {dtype}, whose limits are {low} and {high}"
     return KnownBounds(words, np.array(float(low)), np.array(float(high)))
@@ -109,15 +131,10 @@ def _limits(bounds: Bounds, data: Array, arms: Ints) -> tuple[Floats | None, Flo
         raise ValueError(f"bounds must have low < high, got ({low:g}, {high:g})")
     if low.ndim + high.ndim == 3:
         raise ValueError("bounds must be per coordinate or per row, not one end of each kind")
-    if (low > high).any():
+    if low.ndim + high.ndim and (low > high).any():
         at = int(np.argmax(np.ravel(low > high)))
         what = "row" if low.ndim + high.ndim >= 2 and 2 in (low.ndim, high.ndim) else "coordinate"
         raise ValueError(f"bounds must have low <= high, but not so at {what} {at}")
-    if data.dtype.name in PRECISION:
-        # 0.1 in float32 is a little more than 0.1: limits mean the nearest values the data can have.
-        rounded_low, rounded_high = nearest(low, data.dtype), nearest(high, data.dtype)
-        low = np.where(np.isfinite(rounded_low), np.minimum(low, rounded_low), low)
-        high = np.where(np.isfinite(rounded_high), np.maximum(high, rounded_high), high)
     if low.ndim == 2 or high.ndim == 2:
         low, high = (np.broadcast_to(end, (len(data), 1))[arms] for end in (low, high))
     return low, high
@@ -153,9 +170,9 @@ def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
         )
         raise ValueError(message)
     limit = given.astype(np.float64)
-    if not (np.isfinite(limit) & (limit >= 0)).all():
+    if not (limit.min() >= 0 and limit.max() < np.inf):
         raise ValueError("bounds must have finite norms of at least 0")
-    return np.broadcast_to(limit, (len(data),))[arms]
+    return limit[arms] if limit.ndim else np.full(len(arms), limit)
 
 
 def _are_exact(bounds: Bounds) -> bool:

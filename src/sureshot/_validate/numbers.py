@@ -72,7 +72,7 @@ def finite_number(value: Any, name: str) -> float:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be a number, got {value!r}") from None
-    if not np.isfinite(number):
+    if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}")
     return number
 

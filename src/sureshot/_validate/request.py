@@ -19,11 +19,12 @@ from sureshot._validate.methods import (
     with_replacement,
 )
 from sureshot._validate.numbers import finite_number, loss_and_risk, whole_number
-from sureshot._validate.running import drawn_seed, progress_function, thread_count
+from sureshot._validate.running import drawn_seed, progress_function, seed_to_draw, thread_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sureshot._seed import Seed
     from sureshot._types import Array, Floats, Ints
     from sureshot._validate.bounds import KnownBounds
     from sureshot._validate.calling import Calling
@@ -53,7 +54,7 @@ class TopKRequest:
     budget_seconds: float | None
     arms: Ints
     row_scale: Floats | None  # of the searched arms
-    seed: int
+    seed: Seed
     threads: int
     block: int | None
     progress: Callable[[RoundInfo], object] | None
@@ -139,7 +140,7 @@ def top_k_request(
         budget_seconds=budget_seconds,
         arms=arms,
         row_scale=None if row_scale is None else row_scale[arms],
-        seed=drawn_seed(rng),
+        seed=seed_to_draw(rng),
         threads=thread_count(threads),
         block=block_length(block, method),
         progress=progress_function(progress),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot._seed import SEED_BITS, SEEDS, FirstDraw
 from sureshot._validate.choices import kind
 from sureshot._validate.numbers import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sureshot._seed import Seed
     from sureshot.result import RoundInfo
 
 # More than any machine has; the native code counts threads in 32 bits.
@@ -21,12 +24,19 @@ MOST_THREADS = 1 << 16
 
 def drawn_seed(rng: Any) -> int:
     """Draw the seed of a call, so that each query of a batch can start from the same one."""
+    if rng is None:
+        return secrets.randbits(SEED_BITS)
     try:
         generator = np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         message = f"rng must be None, a non-negative integer or a numpy Generator, got {rng!r}"
         raise type(error)(message) from None
-    return int(generator.integers(2**63))
+    return int(generator.integers(SEEDS))
+
+
+def seed_to_draw(rng: Any) -> Seed:
+    """Return the same seed, drawn now only if that changes the state of a generator."""
+    return FirstDraw(rng) if type(rng) is int and rng >= 0 else drawn_seed(rng)
 
 
 def thread_count(threads: Any) -> int:

@@ -69,25 +69,31 @@ def prepare_best_arms(request: ArmsRequest) -> Iterator[PreparedArms]:
 
 def _problem(request: ArmsRequest, rewards: Rewards) -> Problem:
     n_arms, n_rewards = len(request.arms), request.n_rewards
-    half_width = (request.high - request.low) / 2
-    magnitude = max(abs(request.low), abs(request.high))
+    condition = _condition(rewards.journal)
     return Problem(
         source=FunctionSource(rewards, request.n_arms, request.n_rewards),
         arms=request.arms,
-        scale=np.full(n_arms, 1 / n_rewards),
+        factors=np.full(n_arms, 1 / n_rewards),
         k=request.k,
         epsilon=request.epsilon,
         delta=request.delta,
-        intervals=Intervals(
-            centre=np.full(n_rewards, request.low + half_width),
-            weight=np.full(n_rewards, half_width + intervals.ROUNDING * magnitude),
-            limit=np.ones(n_arms),
-            magnitude=n_rewards * abs(request.low + half_width),
-        ),
-        condition=_condition(rewards.journal),
+        known=lambda: (_intervals(request), condition),
         replacement=request.replacement,
         budget=numbers_of(request.budget, n_arms * n_rewards),
         deadline=deadline_in(request.budget_seconds),
+    )
+
+
+def _intervals(request: ArmsRequest) -> Intervals:
+    """Return the intervals of rewards with the same limits for all."""
+    n_arms, n_rewards = len(request.arms), request.n_rewards
+    half_width = (request.high - request.low) / 2
+    magnitude = max(abs(request.low), abs(request.high))
+    return Intervals(
+        centre=np.full(n_rewards, request.low + half_width),
+        weight=np.full(n_rewards, half_width + intervals.ROUNDING * magnitude),
+        limit=np.ones(n_arms),
+        magnitude=n_rewards * abs(request.low + half_width),
     )
 
 

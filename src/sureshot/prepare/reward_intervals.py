@@ -44,7 +44,7 @@ def choose_intervals(
     if metric in DISTANCES:
         return _of_distances(metric, query, bounds, method, blocks, n_arms)
     by_value = _by_value(query, bounds, blocks, n_arms)
-    norms = bounds.norms if computed_norms is None else computed_norms
+    norms = bounds.raised_norms() if computed_norms is None else computed_norms
     # Norms give no limits of single rewards, which some methods need.
     if norms is not None and not method.needs_limits:
         by_norm = intervals.from_norms(query, norms, blocks)
@@ -60,16 +60,17 @@ def choose_intervals(
 def _of_distances(
     metric: str, query: Floats, bounds: KnownBounds, method: Method, blocks: Blocks, n_arms: int
 ) -> tuple[Intervals, Condition]:
-    low, high = bounds.low, bounds.high
+    limits = bounds.limits()
     if method.needs_limits and not (
         bounds.middle is None or bounds.scale is None or bounds.reach is None
     ):
         width = bounds.scale * bounds.reach.max() * (1 + SCAN_ROUNDING)
-        low, high = bounds.middle - width, bounds.middle + width
-    if low is None or high is None:
+        limits = bounds.middle - width, bounds.middle + width
+    if limits is None:
         # A distance has a limit on one side without any bounds, which is the side that counts.
         found = intervals.from_distances(query, blocks, n_arms)
         return found, fact("a distance has no negative terms")
+    low, high = limits
     if low.ndim == 2:
         low, high = low.min(), high.max()
     found = intervals.from_values(metric, query, low, high, blocks, n_arms)
@@ -80,13 +81,15 @@ def _by_value(query: Floats, bounds: KnownBounds, blocks: Blocks, n_arms: int) -
     """Return the intervals of inner products that follow from limits of the values, if there are any."""
     if bounds.reach is not None and bounds.middle is not None and bounds.scale is not None:
         return intervals.from_scales(query, bounds.middle, bounds.scale, bounds.reach, blocks)
-    if bounds.low is None or bounds.high is None:
+    limits = bounds.limits()
+    if limits is None:
         return None
-    if bounds.low.ndim == 2:  # limits of each row
-        middle = (bounds.low.min() + bounds.high.max()) / 2
-        reach = np.maximum(bounds.high - middle, middle - bounds.low)[:, 0]
+    low, high = limits
+    if low.ndim == 2:  # limits of each row
+        middle = (low.min() + high.max()) / 2
+        reach = np.maximum(high - middle, middle - low)[:, 0]
         return intervals.from_scales(query, middle, 1.0, reach, blocks)
-    return intervals.from_values("ip", query, bounds.low, bounds.high, blocks, n_arms)
+    return intervals.from_values("ip", query, low, high, blocks, n_arms)
 
 
 def _norms_are_better(by_value: Intervals, by_norm: Intervals, block: int) -> bool:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 def scanned_bounds(data: Array, arms: Ints, team: Team) -> KnownBounds:
     """Read the searched rows, and nothing else, for what bounds them."""
-    found, rounding = scan_rows(data, arms, team), norm_rounding(data.dtype)
+    found = scan_rows(data, arms, team)
     norms = np.asarray(found.norms)
     return KnownBounds(
         words=SCANNED,
-        norms=norms * (1 + rounding),
+        norms=norms,
         exact_norms=norms,
         norm_words=SCANNED,
-        norm_rounding=rounding,
+        norm_rounding=norm_rounding(data.dtype),
         middle=found.middle,
         scale=found.scale,
         reach=found.reach,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from sureshot._validate.bounds import KnownBounds
     from sureshot._validate.request import TopKRequest
     from sureshot.blocks import Blocks
+    from sureshot.search.condition import Condition
+    from sureshot.theory.intervals import Intervals
 
 # What the kernels sum for each metric.
 REWARD_OF_METRIC = {
@@ -94,32 +96,36 @@ class PreparedQueries:
         unit = 1.0
         if request.metric not in DISTANCES:
             query, unit = in_range(query)
-        scale = np.full(n_arms, unit) if request.row_scale is None else request.row_scale * unit
+        factors = request.row_scale
+        if unit != 1.0:
+            factors = np.full(n_arms, unit) if factors is None else factors * unit
         promised = score_condition = None
         if request.metric == "cosine":
             norms = bounds.exact_norms if computed_norms is None else computed_norms
             query_norm = cosine.norm_of(query)
             if norms is None:
-                scale = np.full(n_arms, np.nan)  # found with the norms
+                factors = np.full(n_arms, np.nan)  # found with the norms
             else:
-                scale, query_norm = cosine.factors(norms, request.arms, query_norm), None
+                factors, query_norm = cosine.factors(norms, request.arms, query_norm), None
             if bounds.exact_norms is not None:
                 promised = PromisedNorms(request.arms, bounds.exact_norms, bounds.norm_rounding)
                 score_condition = assumption(bounds.norm_words)
-        with np.errstate(over="ignore", invalid="ignore"):
-            known, condition = choose_intervals(
-                request.metric, query, bounds, computed_norms, request.method, blocks, n_arms
-            )
+
+        def known() -> tuple[Intervals, Condition]:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return choose_intervals(
+                    request.metric, query, bounds, computed_norms, request.method, blocks, n_arms
+                )
+
         reward = REWARD_OF_METRIC[request.metric]
         return Problem(
             source=DenseSource(request.data, query, reward, blocks, team, promised),
             arms=request.arms,
-            scale=scale,
+            factors=factors,
             k=request.k,
             epsilon=request.epsilon,
             delta=request.delta,
-            intervals=known,
-            condition=condition,
+            known=known,
             score_condition=score_condition,
             query_norm=query_norm,
             replacement=request.replacement,

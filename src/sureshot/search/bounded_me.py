@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot._seed import generator_of
 from sureshot.search import certificate, exact
 from sureshot.search.problem import Answer, largest
 from sureshot.search.reward_limits import checked_totals
 from sureshot.theory import schedule
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot.search.problem import Problem, Tally
 
 # Not called unconditional: that word is for theorems whose proof is complete.
 AS_PUBLISHED = "BoundedME's theorem as published (docs/theory.md names two gaps in its proof)"
 
 
-def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
+def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:
     """Run the schedule."""
     source, k, intervals = problem.source, problem.k, problem.intervals
     drawable = np.flatnonzero(intervals.weight > 0)
@@ -43,7 +45,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
     if not rounds or rounds[0].pulls == n_rewards:
         return exact.search(problem, rng, tally)
 
-    order = drawable[rng.permutation(n_rewards)]
+    order = drawable[generator_of(rng).permutation(n_rewards)]
     constant = float(intervals.centre.sum())
     alive = np.arange(len(problem.arms))
     sums = np.zeros(len(alive))  # of the centred rewards pulled so far

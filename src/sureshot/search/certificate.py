@@ -12,18 +12,25 @@ if TYPE_CHECKING:
     from sureshot.search.problem import Problem
 
 
-def exact_answer(problem: Problem) -> Certificate:
-    """Return the certificate of an answer for which every score was computed."""
-    rests_on = problem.score_condition
+def _exact(assumption: str) -> Certificate:
     return Certificate(
         epsilon=0.0,
         delta=0.0,
         exact=True,
         scores="exact",
         unconditional=True,
-        assumption="no assumption is needed" if rests_on is None else rests_on.sentence,
+        assumption=assumption,
         every_position=True,
     )
+
+
+_EXACT = _exact("no assumption is needed")
+
+
+def exact_answer(problem: Problem) -> Certificate:
+    """Return the certificate of an answer for which every score was computed."""
+    rests_on = problem.score_condition
+    return _EXACT if rests_on is None else _exact(rests_on.sentence)
 
 
 def promise(

@@ -29,16 +29,14 @@ def factors(norms: Floats, arms: Ints, query_norm: float) -> Floats:
 
     Refuses norms that have no direction, or that float64 cannot compute or divide by.
     """
-    smallest = int(np.argmin(norms))
-    if norms[smallest] < SMALLEST_NORM:
-        problem = "norm 0" if norms[smallest] == 0 else "a norm too small for float64"
+    smallest, largest = float(norms.min()), float(norms.max())
+    if smallest < SMALLEST_NORM:
+        problem = "norm 0" if smallest == 0 else "a norm too small for float64"
         message = (
-            f"metric='cosine' needs rows with a direction, and data row {arms[smallest]} has "
+            f"metric='cosine' needs rows with a direction, and data row {arms[norms.argmin()]} has "
             f"{problem}; leave such rows out with where="
         )
         raise ValueError(message)
-    with np.errstate(over="ignore", under="ignore"):
-        products = norms * query_norm
-    if not (products.min() > SMALLEST_NORM and products.max() < 1 / SMALLEST_NORM):
+    if not (smallest * query_norm > SMALLEST_NORM and largest * query_norm < 1 / SMALLEST_NORM):
         raise ValueError("metric='cosine': the norms are too large or too small for float64")
-    return 1 / products
+    return 1 / (norms * query_norm)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sureshot._native import Team
+    from sureshot._seed import Rng
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
     from sureshot.sources.base import Source
@@ -24,9 +25,9 @@ NUMBERS_PER_ROUND = 1 << 27
 FEWEST_ARMS_BY_COLUMN = 1 << 15
 
 
-def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:  # noqa: ARG001
+def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:  # noqa: ARG001
     """Evaluate every arm exactly."""
-    return search_together([problem], [tally], problem.team)[0]
+    return _search_together([problem], [tally], problem.team, None)[0]
 
 
 def search_together(
@@ -54,6 +55,7 @@ def _search_together(
     if source.coordinate_major:  # where few arms are no long pieces of columns
         arms_per_round = max(arms_per_round, FEWEST_ARMS_BY_COLUMN)
     scores = np.empty((len(problems), len(arms)))
+    best: list[Ints] = [arms] * len(problems)
     for start in range(0, len(arms), arms_per_round):
         stop = min(start + arms_per_round, len(arms))
         some = slice(start, stop)
@@ -61,15 +63,15 @@ def _search_together(
             sums = sums_of(problems, arms[some], team)
         else:
             sums = _sums_and_cosines(problems, some, team, norms)
-        for problem, tally, own, raw in zip(problems, tallies, scores, sums, strict=True):
-            own[some] = problem.scores(some, raw)
+        for at, (problem, tally, own) in enumerate(zip(problems, tallies, scores, strict=True)):
+            own[some] = problem.scores(some, sums[at])
             tally.numbers_read += (stop - start) * source.n_coordinates
             tally.exact_scores += stop - start
             threshold = None
             if stop >= problem.k:
-                threshold = float(np.partition(own[:stop], stop - problem.k)[stop - problem.k])
+                best[at] = largest(own[:stop], problem.k)
+                threshold = float(own[best[at][-1]])
             tally.end_round(len(arms) - stop, source.n_coordinates, threshold)
-    best = [largest(own, problem.k) for problem, own in zip(problems, scores, strict=True)]
     return [
         Answer(k_best, own[k_best], certificate.exact_answer(problem), "exact")
         for problem, k_best, own in zip(problems, best, scores, strict=True)

@@ -22,13 +22,12 @@ from sureshot.theory import budgets
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-
+    from sureshot._seed import Rng
     from sureshot.search.problem import Answer, Problem, Tally
     from sureshot.search.race.finishing import Outcome
 
-    Search = Callable[[Problem, np.random.Generator, Tally], Answer]
-    BatchSearch = Callable[[Problem, np.random.Generator, Tally], Outcome]
+    Search = Callable[[Problem, Rng, Tally], Answer]
+    BatchSearch = Callable[[Problem, Rng, Tally], Outcome]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
     from sureshot.theory.intervals import Intervals
 
 
-@dataclass(frozen=True, slots=True)
+# Up to this many scores it takes less time to sort them all than to find out which need be sorted.
+FEW_SCORES = 200
+
+
+@dataclass(frozen=True)
 class Problem:
     """One query, ready to be searched.
 
@@ -33,12 +38,14 @@ class Problem:
 
     source: Source
     arms: Ints  # the arms to search, ascending
-    scale: Floats  # one positive factor per searched arm: 1, or 1/N for means, or 1/norms, or given
+    # One positive factor per searched arm: 1/N for means, or 1/norms, or given. None: 1 for each.
+    factors: Floats | None
     k: int
     epsilon: float  # in the units of the scores
     delta: float
-    intervals: Intervals  # of the block sums
-    condition: Condition  # what the intervals rest on
+    # What is known of the rewards: the intervals of the block sums, and what they rest on. It is asked
+    # only where rewards are sampled, since it takes longer than to evaluate a few short rows.
+    known: Callable[[], tuple[Intervals, Condition]]
     score_condition: Condition | None = None  # what even an exact score rests on
     # Of cosines with unknown row norms: the pass over all rows that finds them fills the scale.
     query_norm: float | None = None
@@ -48,10 +55,31 @@ class Problem:
     team: Team = field(default_factory=lambda: Team(1))
     replacement: bool = False  # whether rewards are drawn with replacement
 
+    @cached_property
+    def scale(self) -> Floats:
+        """The factor of each searched arm."""
+        return np.ones(len(self.arms)) if self.factors is None else self.factors
+
+    @cached_property
+    def _known(self) -> tuple[Intervals, Condition]:
+        return self.known()
+
+    @property
+    def intervals(self) -> Intervals:
+        """The intervals of the block sums."""
+        return self._known[0]
+
+    @property
+    def condition(self) -> Condition:
+        """What the intervals rest on."""
+        return self._known[1]
+
     def scores(self, positions: Ints | slice, sums: Floats) -> Floats:
         """Return the scores, as they are ranked, of arms whose rewards have these sums."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            signed = self.scale[positions] * sums
+        signed = sums
+        if self.factors is not None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                signed = self.factors[positions] * sums
         finite = np.isfinite(signed)
         if not finite.all():
             arm = self.arms[positions][int(np.argmin(finite))]
@@ -122,6 +150,8 @@ def largest(scores: Floats, count: int) -> Ints:
     >>> largest(np.array([1.0, 3.0, 2.0, 3.0]), 3)
     array([1, 3, 2])
     """
+    if len(scores) <= FEW_SCORES:
+        return (-scores).argsort(kind="stable")[:count]
     if count < len(scores):
         # Everything that ties with the last one in must be kept for the tie to be broken fairly.
         candidates = np.flatnonzero(scores >= np.partition(scores, -count)[-count])

@@ -9,14 +9,15 @@ import numpy as np
 from sureshot.result import TopK, Work
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot.search.methods import Method
     from sureshot.search.problem import Answer, Problem, Tally
 
 
-def run(problem: Problem, method: Method, seed: int, tally: Tally) -> TopK:
+def run(problem: Problem, method: Method, rng: Rng, tally: Tally) -> TopK:
     """Search and return the result."""
     search = method.search_for(problem)
-    return result_of(problem, search(problem, np.random.default_rng(seed), tally), tally)
+    return result_of(problem, search(problem, rng, tally), tally)
 
 
 def result_of(problem: Problem, answer: Answer, tally: Tally) -> TopK:

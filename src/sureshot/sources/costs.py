@@ -8,6 +8,7 @@ threads, so that a search does the same everywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sureshot.blocks import CACHE_LINE
 
@@ -63,6 +64,7 @@ def uniform(block: float, *, round: float = 0.0, each_number_is_paid: bool = Fal
 PAID_PULLS = uniform(1.0, each_number_is_paid=True)
 
 
+@lru_cache(maxsize=64)  # to make them takes longer than to look them up
 def in_memory(block: int, bytes_per_number: int, *, coordinate_major: bool) -> ReadingCosts:
     """Return the costs of an array whose blocks have so many numbers."""
     lines = block * bytes_per_number / CACHE_LINE

@@ -25,10 +25,10 @@ def norms_of(data: Array, arms: Ints, squares: Floats) -> Floats:
 
     Where squares are beyond the numbers of float64, the row is read once more and scaled first.
     """
+    norms = np.sqrt(squares)
+    if data.dtype != np.float64:  # no other type has values with such squares
+        return norms
     with np.errstate(invalid="ignore"):
-        norms = np.sqrt(squares)
-        if data.dtype != np.float64:  # no other type has values with such squares
-            return norms
         odd = np.flatnonzero(~((squares > SMALLEST_SQUARE) & (squares < np.inf)))
     for position in odd.tolist():
         row = data[arms[position]]
@@ -48,9 +48,15 @@ class PromisedNorms:
     norms: Floats
     rounding: float  # by how much of itself a norm may be off
 
+    def _positions(self, arms: Ints) -> Ints:
+        first, last = int(self.arms[0]), int(self.arms[-1])
+        if last - first < len(self.arms):  # none is left out
+            return arms - first
+        return np.searchsorted(self.arms, arms)
+
     def check(self, arms: Ints, found: Floats, *, whole: bool = True) -> None:
         """Raise `BoundsError` if the norms of these rows, or of parts of them, say otherwise."""
-        promised = self.norms[np.searchsorted(self.arms, arms)]
+        promised = self.norms[self._positions(arms)]
         leeway = promised * (self.rounding + ROUNDING)
         wrong = found > promised + leeway
         if whole:

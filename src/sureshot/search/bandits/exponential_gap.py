@@ -29,13 +29,14 @@ from sureshot.search.bandits.pulls import Pulls, trivial
 from sureshot.theory import elimination
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot.search.problem import Answer, Problem, Tally
 
 # What is left of delta, for the bounds of all arms that a stop in round r needs.
 LOG_REST = math.log(1 / 0.9)
 
 
-def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
+def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:
     """Halve the gap that is looked for until one arm is left."""
     if trivial(problem):
         return exact.search(problem, rng, tally)

@@ -32,12 +32,13 @@ from sureshot.search.bandits.turns import Turns
 from sureshot.theory import radii
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot.search.problem import Answer, Problem, Tally
 
 BETA = 1.0
 
 
-def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
+def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:
     """Pull the arm that may be best until it certainly is."""
     if trivial(problem):
         return exact.search(problem, rng, tally)

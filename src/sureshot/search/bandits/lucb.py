@@ -30,11 +30,12 @@ from sureshot.search.problem import largest
 from sureshot.theory import radii
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot._types import Floats
     from sureshot.search.problem import Answer, Problem, Tally
 
 
-def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
+def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:
     """Pull the two arms that matter until they differ enough."""
     if trivial(problem):
         return exact.search(problem, rng, tally)

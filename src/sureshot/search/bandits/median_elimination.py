@@ -28,6 +28,7 @@ from sureshot.theory import elimination
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sureshot._seed import Rng
     from sureshot._types import Ints
     from sureshot.search.problem import Answer, Problem, Tally
     from sureshot.theory.elimination import FreshRound
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 LOG_REST = math.log(1 / 0.8)
 
 
-def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
+def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:
     """Halve the arms until one is left."""
     if trivial(problem):
         return exact.search(problem, rng, tally)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot._seed import generator_of
 from sureshot.search import certificate
 from sureshot.search.bandits.sample import Sample
 from sureshot.search.budget import Budget
@@ -17,6 +18,7 @@ from sureshot.search.reward_limits import checked_totals
 from sureshot.theory.elimination import Lists
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
 
@@ -39,9 +41,7 @@ class Pulls:
     are returned.
     """
 
-    def __init__(
-        self, problem: Problem, rng: np.random.Generator, tally: Tally, algorithm: str
-    ) -> None:
+    def __init__(self, problem: Problem, rng: Rng, tally: Tally, algorithm: str) -> None:
         intervals, n_arms = problem.intervals, len(problem.arms)
         drawable = np.flatnonzero(intervals.weight > 0)
         farthest = float((problem.scale * intervals.limit).max())
@@ -61,11 +61,11 @@ class Pulls:
         self.front = 0  # without replacement: coordinates that some arm has pulled
         self._sums = np.zeros(n_arms)  # of the centred rewards
         self._constant = float(intervals.centre.sum())
-        self._rng = rng
+        self._rng = generator_of(rng)
         self._algorithm = algorithm
         self._coordinates = drawable
         if not self.replacement:
-            self._coordinates = drawable[rng.permutation(self.n_rewards)]
+            self._coordinates = drawable[self._rng.permutation(self.n_rewards)]
 
     @property
     def means(self) -> Floats:

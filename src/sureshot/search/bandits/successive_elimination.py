@@ -27,10 +27,11 @@ from sureshot.theory import radii
 from sureshot.theory.looks import next_look
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot.search.problem import Answer, Problem, Tally
 
 
-def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
+def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:
     """Pull and drop until one arm is left, or all that are left are good enough."""
     if trivial(problem):
         return exact.search(problem, rng, tally)

@@ -27,13 +27,14 @@ from sureshot.search.bandits.pulls import Pulls
 from sureshot.theory import budgets
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot._types import Floats
     from sureshot.search.problem import Answer, Problem, Tally
 
 REFUSAL = "nothing is promised: successive rejects spends a budget and bounds no error"
 
 
-def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
+def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:
     """Spend the budget."""
     if not (problem.intervals.weight > 0).any():
         return exact.search(problem, rng, tally)

@@ -23,6 +23,7 @@ from sureshot.search.race.choice import if_possible
 from sureshot.search.race.policy import kth_largest
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot._types import Bools, Ints
     from sureshot.search.problem import Problem, Tally
 
@@ -67,7 +68,7 @@ def levels_of(problem: Problem) -> Levels:
     )
 
 
-def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
+def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:
     """Pull until every arm outside the leaders is beaten, or the budget is spent."""
     leading = LeaderSearch(problem, rng, tally)
     while not leading.over() and leading.read_on():
@@ -78,7 +79,7 @@ def search(problem: Problem, rng: np.random.Generator, tally: Tally) -> Answer:
 class LeaderSearch:
     """The state of one search, and the steps of its loop."""
 
-    def __init__(self, problem: Problem, rng: np.random.Generator, tally: Tally) -> None:
+    def __init__(self, problem: Problem, rng: Rng, tally: Tally) -> None:
         self.problem = problem
         self.tally = tally
         self.budget = Budget(problem, tally)

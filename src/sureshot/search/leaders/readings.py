@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
+from sureshot._seed import SEEDS, generator_of
 from sureshot.theory.mixture import Draws
 from sureshot.theory.rounding import FIXED_SHARE
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot._types import Bools, Floats, Ints
     from sureshot.search.problem import Problem, Tally
 
@@ -29,7 +31,7 @@ class Readings:
     Scores are means of rewards, so every coordinate weighs the same.
     """
 
-    def __init__(self, problem: Problem, rng: np.random.Generator, tally: Tally) -> None:
+    def __init__(self, problem: Problem, rng: Rng, tally: Tally) -> None:
         n_arms, intervals = len(problem.arms), problem.intervals
         self.problem = problem
         self.tally = tally
@@ -38,7 +40,9 @@ class Readings:
         self.weight = float(intervals.weight[0])
         share = FIXED_SHARE + GUARD_PER_STEP * self.length
         self.guard = share * (abs(self.centre) + self.weight)
-        self.order = _native.Order(np.ascontiguousarray(intervals.weight), int(rng.integers(2**63)))
+        self.order = _native.Order(
+            np.ascontiguousarray(intervals.weight), int(generator_of(rng).integers(SEEDS))
+        )
         self.rewards = [np.empty(0) for _ in range(n_arms)]
         self.steps = np.zeros(n_arms, dtype=np.int64)
         self.estimates = np.full(n_arms, self.centre)

@@ -14,14 +14,13 @@ from sureshot.search.race.finishing import Outcome
 from sureshot.search.race.race import Race
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from sureshot._seed import Rng
     from sureshot.search.problem import Answer, Problem, Tally
 
 
 def search(
     problem: Problem,
-    rng: np.random.Generator,
+    rng: Rng,
     tally: Tally,
     rules: policy.Policy = policy.DEFAULT,
 ) -> Answer:
@@ -37,7 +36,7 @@ def search(
 
 def race(
     problem: Problem,
-    rng: np.random.Generator,
+    rng: Rng,
     tally: Tally,
     rules: policy.Policy = policy.DEFAULT,
 ) -> Outcome:

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot._seed import generator_of
 from sureshot.search.race import policy
 from sureshot.search.race.costs import costs_of
 from sureshot.search.race.race import Race
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot.search.problem import Problem, Tally
     from sureshot.search.race.costs import Costs
 
@@ -35,9 +37,7 @@ class Choice:
     why: str
 
 
-def choose(
-    problem: Problem, rng: np.random.Generator, tally: Tally, rules: policy.Policy
-) -> Choice:
+def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Choice:
     """Decide whether to race the arms of a problem or to evaluate all of them."""
     if problem.source.costs.each_number_is_paid:
         return if_possible(problem, "every pull is paid for")
@@ -75,7 +75,7 @@ def least_cost(problem: Problem, costs: Costs, rules: policy.Policy) -> float:
 
 def sampled_cost(
     problem: Problem,
-    rng: np.random.Generator,
+    rng: Rng,
     tally: Tally,
     rules: policy.Policy,
     costs: Costs,
@@ -84,20 +84,20 @@ def sampled_cost(
 
     They are read in an order of their own, so that nothing is learnt of the order of the race.
     """
-    n_arms, own = len(problem.arms), rng.spawn(1)[0]
+    n_arms, own = len(problem.arms), generator_of(rng).spawn(1)[0]
     some = np.sort(own.choice(n_arms, min(rules.sampled_arms, n_arms), replace=False))
-    intervals = problem.intervals
-    squares = intervals.square_limit
+    squares = problem.intervals.square_limit
+    known = replace(
+        problem.intervals,
+        limit=problem.intervals.limit[some],
+        square_limit=None if squares is None else squares[some],
+    )
     sample = replace(
         problem,
         arms=problem.arms[some],
-        scale=problem.scale[some],
+        factors=None if problem.factors is None else problem.factors[some],
         k=max(1, round(problem.k * len(some) / n_arms)),
-        intervals=replace(
-            intervals,
-            limit=intervals.limit[some],
-            square_limit=None if squares is None else squares[some],
-        ),
+        known=lambda: (known, problem.condition),
     )
     trial = Race(sample, own, replace(tally, progress=None, rounds=[]), rules)
     trial.log_level = math.log(problem.k) - math.log(problem.delta)

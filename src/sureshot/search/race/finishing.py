@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sureshot._native import Team
+    from sureshot._seed import Rng
     from sureshot._types import Ints
     from sureshot.search.problem import Answer, Problem, Tally
     from sureshot.search.race.race import Race
@@ -31,7 +32,7 @@ class Outcome:
 
 def leave_everything(
     problem: Problem,
-    rng: np.random.Generator,  # noqa: ARG001 - called like a race
+    rng: Rng,  # noqa: ARG001 - called like a race
     tally: Tally,
 ) -> Outcome:
     """Race nothing: every arm is left to be read to the end."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from sureshot import _native
 from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
+from sureshot._seed import SEEDS, generator_of
 from sureshot.errors import BoundsError
 from sureshot.search import certificate
 from sureshot.search.budget import Budget
@@ -31,6 +32,7 @@ from sureshot.sources.base import QuerySource
 from sureshot.theory.rounding import rounding_share
 
 if TYPE_CHECKING:
+    from sureshot._seed import Rng
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
 
@@ -38,9 +40,7 @@ if TYPE_CHECKING:
 class Race:
     """The state of one search, and the steps of its loop."""
 
-    def __init__(
-        self, problem: Problem, rng: np.random.Generator, tally: Tally, rules: policy.Policy
-    ) -> None:
+    def __init__(self, problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> None:
         intervals = problem.intervals
         self.problem = problem
         self.tally = tally
@@ -48,7 +48,7 @@ class Race:
         self.rules = rules
         self.weight = np.ascontiguousarray(intervals.weight)
         self.centre = np.ascontiguousarray(intervals.centre)
-        self.order = _native.Order(self.weight, int(rng.integers(2**63)))
+        self.order = _native.Order(self.weight, int(generator_of(rng).integers(SEEDS)))
         blocks = problem.source.blocks
         self.ladder = Ladder()
         self.log_level = math.log(problem.k) - math.log(problem.delta)

@@ -1,0 +1,71 @@
+"""A call that evaluates every row makes nothing that only a sampled search needs."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+
+import sureshot
+from sureshot import Bounds
+from sureshot.theory import intervals
+
+DATA = np.random.default_rng(0).standard_normal((100, 200), dtype=np.float32)
+QUERY = np.random.default_rng(1).standard_normal(200)
+SCAN = sureshot.scan(DATA)
+MAKERS = ("from_values", "from_scales", "from_norms", "from_distances", "to_be_estimated")
+
+CALLS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "exact": {"method": "exact"},
+    "limits": {"bounds": (-9, 9)},
+    "scan": {"bounds": SCAN},
+    "distances": {"metric": "sqeuclidean"},
+    "exact distances": {"metric": "sqeuclidean", "method": "exact"},
+    "cosine": {"metric": "cosine", "bounds": Bounds(norms=SCAN.norms, norms_exact=True)},
+    "cosine without norms": {"metric": "cosine"},
+    "all rows": {"k": 100},
+    "integer seed": {"rng": 7},
+}
+
+
+def refuse(*_: object, **__: object) -> NoReturn:
+    pytest.fail("made, although nothing is sampled")
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("rows", [1, 3])
+def test_no_intervals_and_no_generator(
+    monkeypatch: pytest.MonkeyPatch, call: str, rows: int
+) -> None:
+    for name in MAKERS:
+        monkeypatch.setattr(intervals, name, refuse)
+    monkeypatch.setattr(np.random, "default_rng", refuse)
+    query = QUERY if rows == 1 else np.stack([QUERY] * rows)
+    found = sureshot.top_k(DATA, query, **CALLS[call])
+    assert found.algorithm == "exact"
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(intervals, "from_values"), (np.random, "default_rng")]
+)
+def test_what_is_refused_here_is_made_where_rows_are_sampled(
+    monkeypatch: pytest.MonkeyPatch, owner: object, name: str
+) -> None:
+    monkeypatch.setattr(owner, name, refuse)
+    with pytest.raises(pytest.fail.Exception):
+        sureshot.top_k(DATA, QUERY, method="lucb", bounds=(-9, 9), rng=0)
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**70])
+def test_an_integer_seed_is_drawn_as_its_generator_draws(seed: int) -> None:
+    """The seed of a call is the first draw, whether it is drawn at once or when an order is."""
+    data = np.random.default_rng(2).standard_normal((300, 3000), dtype=np.float32)
+    given, drawn = (
+        sureshot.top_k(data, data[0], budget=0.1, rng=rng)
+        for rng in (seed, np.random.default_rng(seed))
+    )
+    assert given.work.numbers_read == drawn.work.numbers_read
+    assert given.certificate == drawn.certificate
+    np.testing.assert_array_equal(given.indices, drawn.indices)
