@@ -5,6 +5,7 @@
 
 #include "isa.hpp"
 #include "passes.hpp"
+#include "screening.hpp"
 #include "team.hpp"
 
 namespace sureshot {
@@ -123,6 +124,20 @@ NB_MODULE(_native, m) {
         "squares"_a.noconvert() = nb::none(),
         "Fill scores (queries, arms) with the sum of all rewards of each arm, for these queries in place "
         "of its own, and squares (arms,), for inner products, with its squared norm.");
+
+    m.attr("FLOAT_ROUNDINGS") = float_roundings;
+    m.def(
+        "screen",
+        [](const Dense& dense, const FloatTable& queries, const Ids& arms, Team& team, const TableOut& scores,
+           const std::optional<RealsOut>& squares) {
+            const nb::gil_scoped_release release;
+            screen(team, dense.matrix, dense.metric, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
+                   arms_of(arms), scores.data(), squares ? squares->data() : nullptr);
+        },
+        "dense"_a, "queries"_a.noconvert(), "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
+        "squares"_a.noconvert() = nb::none(),
+        "Fill scores and squares as row_scores does, but with sums of float32, in which no term is rounded more "
+        "than FLOAT_ROUNDINGS times, that are added up in double.");
 
     m.def(
         "scan_rows",

@@ -10,6 +10,8 @@ AddColumns add_columns;
 AddHalves add_halves;
 JoinLanes join_rows;
 JoinLanes join_columns;
+ScreenRows screen_rows;
+ScreenColumns screen_columns;
 ScanRows scan_rows;
 ScanColumns scan_columns;
 ColumnLimits column_limits;
@@ -20,8 +22,9 @@ LogWealth log_wealth;
 RaiseRooms raise_rooms;
 
 extern const Kernels kernels;
-const Kernels kernels = {block_sums, totals,       add_rows,      add_columns, add_halves, join_rows, join_columns,
-                         scan_rows,  scan_columns, column_limits, place_bets,  keep_bets,  estimate,  log_wealth,
-                         raise_rooms};
+const Kernels kernels = {block_sums,    totals,     add_rows,     add_columns,    add_halves,
+                         join_rows,     join_columns, screen_rows, screen_columns,
+                         scan_rows,     scan_columns, column_limits, place_bets,  keep_bets,
+                         estimate,      log_wealth, raise_rooms};
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -1,7 +1,8 @@
 // The kernels of one instruction set. A kernel reads memory that its caller owns, checks nothing, allocates
 // nothing, throws nothing and runs on the calling thread: a Team splits the arms.
 //
-// Every level does the same operations in the same order, so all of them give the same bits. A file of
+// Every level does the same operations in the same order, so all of them give the same bits; only those of a
+// screen, which are never returned, do not. A file of
 // kernels is compiled once for each level, everything in it in the namespace SURESHOT_ISA, and uses no
 // template or inline function that is defined outside this namespace, not even std::min: the linker keeps
 // one copy of such a function for the whole library, which may be one that this processor cannot run.
@@ -47,6 +48,23 @@ using AddHalves = void(const Matrix& matrix, Metric metric, const double* query,
 
 // The scores from such sums.
 using JoinLanes = void(const double* sums, std::int64_t n_arms, double* scores) noexcept;
+
+// A screen: about the same scores, from sums[query][arm] and squares[arm], of the data values, unless null. Both
+// start as zeros; the sums of distances are positive. What is added up in float32 before it is added to
+// these is rounded at most float_roundings times: in a panel of a row as often as a lane has terms, and when the
+// lanes are added. But for the last part, a part of the columns is a whole number of columns_in_a_part.
+struct Asked {
+    const float* queries;
+    std::int64_t count;
+    std::int64_t stride;
+};
+constexpr std::int64_t screen_lanes = 16;
+constexpr std::int64_t columns_in_a_panel = 512;
+constexpr std::int64_t float_roundings = columns_in_a_panel / screen_lanes + 4;  // 4: the logarithm of the lanes
+using ScreenRows = void(const Matrix& matrix, Metric metric, const Asked& asked, Arms arms, std::int64_t begin,
+                        std::int64_t end, double* sums, double* squares) noexcept;
+using ScreenColumns = void(const Matrix& matrix, Metric metric, const Asked& asked, const Places& places,
+                           std::int64_t begin, std::int64_t end, double* sums, double* squares) noexcept;
 
 // reach[arm] = max_j |value - middle[j]| * unit[j], where a NaN is passed over, and the squared norm of each
 // arm, which a NaN makes NaN, in sums as above: both start as zeros.
@@ -94,6 +112,8 @@ struct Kernels {
     AddHalves* add_halves;
     JoinLanes* join_rows;
     JoinLanes* join_columns;
+    ScreenRows* screen_rows;
+    ScreenColumns* screen_columns;
     ScanRows* scan_rows;
     ScanColumns* scan_columns;
     ColumnLimits* column_limits;

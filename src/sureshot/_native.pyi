@@ -203,6 +203,17 @@ def row_scores(
     scores: Floats,
     squares: Floats | None = None,
 ) -> None: ...
+
+FLOAT_ROUNDINGS: int
+
+def screen(
+    dense: Dense,
+    queries: Array,
+    arms: Ints,
+    team: Team,
+    scores: Floats,
+    squares: Floats | None = None,
+) -> None: ...
 def scan_rows(
     data: Array,
     element: Element,

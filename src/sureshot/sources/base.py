@@ -40,6 +40,25 @@ class Totals:
     largest: Floats  # the largest |block sum - centre| / weight met
 
 
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """Scores of some arms for several queries, computed in float32, and what their errors follow from.
+
+    They say which arms need an exact score, and nothing else: unlike exact scores, they depend on the
+    instruction set and on the memory order. What is not finite is unknown.
+    """
+
+    reward: str  # "ip", "sqeuclidean" or "l1"
+    scores: Floats  # (queries, arms)
+    squares: (
+        Floats | None
+    )  # of inner products, the squared norm of each arm, computed in the same way
+    query_norms: Floats  # the Euclidean norm of each query
+    query_roundings: Floats  # the norm of what each query loses in float32; for "l1" the sum of it
+    units: Floats  # what each query was divided by
+    roundings: int  # in float32, of each term
+
+
 class Source(ABC):
     """Rewards f(arm, coordinate) of `n_arms` arms, read in blocks of consecutive coordinates.
 
@@ -107,6 +126,10 @@ class QuerySource(Source):
         self, queries: Floats, arms: Ints, team: Team
     ) -> tuple[Floats, Floats]:
         """Return the same scores, and the Euclidean norm of each arm from the same pass."""
+
+    def screened_scores(self, queries: Floats, arms: Ints, team: Team) -> Screened | None:  # noqa: ARG002
+        """Return about these scores, from a quicker pass; or None if there is none for these arms."""
+        return None
 
 
 def _portions(n_blocks: int, n_arms: int) -> Iterator[slice]:

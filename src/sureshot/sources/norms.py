@@ -11,10 +11,13 @@ import numpy as np
 from sureshot.errors import BoundsError
 
 if TYPE_CHECKING:
-    from sureshot._types import Array, Floats, Ints
+    from sureshot._types import Array, Bools, Floats, Ints
 
 # More than the relative error of a norm that is computed in double.
 ROUNDING = 1e-9
+
+# More than that of one that a screen computes in float32, of values whose squares are normal numbers.
+SCREENED_ROUNDING = 1e-5
 
 # A sum of squares below this may have lost some of them.
 SMALLEST_SQUARE = 2.0**-900
@@ -69,3 +72,9 @@ class PromisedNorms:
                 "this data, or bounds='scan'"
             )
             raise BoundsError(message)
+
+    def doubtful(self, arms: Ints, squares: Floats) -> Bools:
+        """Return which of these rows may not have their norms, by squares computed in float32."""
+        promised = self.norms[np.searchsorted(self.arms, arms)]
+        leeway = promised * (self.rounding + SCREENED_ROUNDING)
+        return ~(np.abs(np.sqrt(squares) - promised) <= leeway)

@@ -1,0 +1,93 @@
+// How passes over the matrix are divided: parts of the columns, between which a team may be cancelled, tiles of
+// arms, and the room that each thread has.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "kernels.hpp"
+#include "team.hpp"
+
+namespace sureshot {
+
+// Numbers that are read between two checks of whether the team is cancelled: a fraction of a millisecond, or some
+// milliseconds where each of them comes in a cache line of its own.
+constexpr std::int64_t numbers_in_a_part = std::int64_t{1} << 19;
+
+// Rows that are read in one call of a kernel.
+constexpr std::int64_t most_rows = 64;
+
+// Coordinate-major data: enough arms for a piece of a column to be worth fetching, few enough for the lane of
+// theirs that is added to, 40 KB, to stay in the caches.
+constexpr std::int64_t arms_per_tile = 5120;
+constexpr std::int64_t arms_per_thread = 4096;  // at least, if there are so many
+// A value in a cache line of its own takes as long to read as so many that follow each other.
+constexpr std::int64_t sparse = 16;
+
+// Calls f(begin, end) with one part of the columns after the other; returns false if the team was cancelled.
+template <class F>
+bool in_parts(Team& team, std::int64_t n_columns, std::int64_t n_arms, const F& f) {
+    const std::int64_t wanted = numbers_in_a_part / std::max<std::int64_t>(n_arms, 1);
+    const std::int64_t part = std::max<std::int64_t>(wanted / columns_in_a_part, 1) * columns_in_a_part;
+    for (std::int64_t begin = 0; begin < n_columns; begin += part) {
+        if (team.cancelled()) return false;
+        f(begin, std::min(begin + part, n_columns));
+    }
+    return true;
+}
+
+// Rows that make up a part, if they are short.
+inline std::int64_t rows_at_once(const Matrix& matrix) {
+    const std::int64_t rows = numbers_in_a_part / std::max<std::int64_t>(matrix.n_columns, 1);
+    return std::clamp<std::int64_t>(rows / 4 * 4, 4, most_rows);
+}
+
+// Room for numbers of each thread, with anything in it: stacks are too small for it, and inside a job a lack
+// of memory could not be reported.
+class Workspaces {
+ public:
+    Workspaces(const Team& team, std::int64_t size)
+        : size_(size), numbers_(new double[static_cast<std::size_t>(team.threads() * size)]) {}
+
+    double* of(std::int64_t thread) const { return numbers_.get() + thread * size_; }
+
+ private:
+    std::int64_t size_;
+    std::unique_ptr<double[]> numbers_;
+};
+
+// The first of some arms that are read together column by column, and how to find them. Ascending arms that
+// lie close together are read with all those between them: the cache lines are the same, and vectors are
+// faster than gathers.
+struct ArmTile {
+    std::int64_t count;
+    Places places;
+
+    ArmTile(const Matrix& matrix, Arms arms) {
+        const std::int64_t first = arms.ids[0];
+        count = 1;
+        while (count < arms.count && arms.ids[count] > arms.ids[count - 1] &&
+               arms.ids[count] < first + arms_per_tile) {
+            ++count;
+        }
+        const std::int64_t span = arms.ids[count - 1] - first + 1;
+        if (matrix.row_stride == 1 && span < sparse * count) {
+            places = {nullptr, first, span};
+        } else {
+            count = std::min(arms_per_tile, arms.count);
+            places = {arms.ids, 0, count};
+        }
+    }
+
+    // Places that a tile of so many arms has at most.
+    static std::int64_t most_places(Arms arms) { return std::min(sparse * arms.count, arms_per_tile); }
+
+    // Copies what was found for each place to the entries of the arms.
+    void pick(const double* found, const std::int64_t* ids, double* out) const {
+        for (std::int64_t at = 0; at < count; ++at) {
+            out[at] = found[places.ids == nullptr ? ids[at] - places.first : at];
+        }
+    }
+};
+
+}  // namespace sureshot

@@ -1,0 +1,204 @@
+"""Screened scores are within their proved errors, for all data, memory orders and instruction sets.
+
+Levels of instructions may give different digits here, unlike everywhere else: a screened score is never
+returned.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from sureshot import _native
+from sureshot._native import Team
+from sureshot.blocks import Blocks
+from sureshot.search.screen import errors_of
+from sureshot.sources.dense import REWARDS, DenseSource
+from sureshot.sources.norms import PromisedNorms
+from tests.conftest import ELEMENT_TYPES, LAYOUTS, random_data, rewards, sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from sureshot._types import Array, Floats
+    from sureshot.sources.base import Screened
+
+SIZES = (1, 7, 97, 1535)
+ONES, TINY = 16, 2.0**-12 * (1 - 2.0**-10)  # the square of TINY vanishes beside 1 in float32
+
+every_reward = pytest.mark.parametrize("reward", list(REWARDS))
+
+
+@pytest.fixture(params=_native.instruction_sets())
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = _native.instruction_set()
+    _native.use_instruction_set(request.param)
+    yield request.param
+    _native.use_instruction_set(before)
+
+
+def cancelling(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Return rows whose second half cancels nearly all of the first."""
+    half = rng.standard_normal((shape[0], shape[1] // 2 + 1)) * 1e6
+    return np.hstack([half, -half])[:, : shape[1]] + rng.standard_normal(shape)
+
+
+def mixed(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    return rng.standard_normal(shape) * 10.0 ** rng.integers(-15, 15, shape)
+
+
+HARD: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
+    "cancelling": cancelling,
+    "offset": lambda rng, shape: 1e6 + rng.standard_normal(shape),
+    "mixed": mixed,
+    "small": lambda rng, shape: 1e-25 * rng.standard_normal(shape),
+    "denormal": lambda rng, shape: 1e-42 * rng.standard_normal(shape),
+    "large": lambda rng, shape: 1e15 * rng.standard_normal(shape),
+}
+
+
+def source_of(data: Array, query: Floats, reward: str) -> DenseSource:
+    return DenseSource(data, query, reward, Blocks(data.shape[1], 16), Team(1))
+
+
+def screened_scores(data: Array, queries: Floats, reward: str) -> Screened:
+    screened = source_of(data, queries[0], reward).screened_scores(
+        queries, np.arange(len(data)), Team(1)
+    )
+    assert screened is not None
+    return screened
+
+
+def excess(data: Array, queries: Floats, reward: str) -> float:
+    """Return the largest error of a screened score as a share of what is proved."""
+    screened = screened_scores(data, queries, reward)
+    found = 0.0
+    for at, query in enumerate(queries):
+        errors = errors_of(screened, at, data.shape[1])
+        assert np.isfinite(errors).all()
+        assert (errors >= 0).all()
+        truth = sums(rewards(data, query, reward))
+        exact = source_of(data, query, reward).exact_scores(np.arange(len(data)))
+        for scores in (truth, exact):
+            off = np.abs(screened.scores[at] - scores)
+            assert (off[errors == 0] == 0).all()
+            shares = np.divide(off, errors, out=np.zeros(len(off)), where=errors > 0)
+            found = max(found, float(shares.max()))
+    return found
+
+
+@every_reward
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [name for name in ELEMENT_TYPES if name != "float64"])
+@pytest.mark.parametrize("size", SIZES)
+def test_errors_are_within_the_bound(
+    reward: str, layout: str, dtype: str, size: int, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(size)
+    data = LAYOUTS[layout](random_data(rng, (7, size), dtype), tmp_path)
+    queries = rng.standard_normal((3, size))
+    queries[1] *= 1e3
+    queries[2] = queries[2].astype(np.float32)
+    assert excess(data, queries, reward) <= 1
+
+
+@every_reward
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", HARD)
+@pytest.mark.usefixtures("instruction_set")
+def test_errors_of_hard_data_are_within_the_bound(reward: str, order: str, kind: str) -> None:
+    for size in SIZES:
+        rng = np.random.default_rng(size)
+        data = np.array(HARD[kind](rng, (9, size)), dtype=np.float32, order=order)  # type: ignore[call-overload]
+        near = data[3].astype(np.float64)
+        queries = np.stack([near, np.ones(size), near + 1e-3 * rng.standard_normal(size)])
+        assert excess(data, queries, reward) <= 1
+
+
+@every_reward
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_many_queries_share_a_pass(reward: str, order: str) -> None:
+    rng = np.random.default_rng(1)
+    data = np.array(rng.standard_normal((301, 97)), dtype=np.float32, order=order)  # type: ignore[call-overload]
+    queries = rng.standard_normal((16, 97))
+    together = screened_scores(data, queries, reward)
+    for at, query in enumerate(queries):
+        alone = screened_scores(data, query[None], reward)
+        np.testing.assert_array_equal(together.scores[at], alone.scores[0])
+    arms = np.flatnonzero(rng.random(301) < 0.5)
+    some = source_of(data, queries[0], reward).screened_scores(queries, arms, Team(3))
+    assert some is not None
+    np.testing.assert_array_equal(some.scores, together.scores[:, arms])
+
+
+@pytest.mark.parametrize("exponent", [-1000, -300, -100, 100, 300, 1000])
+def test_products_of_queries_beyond_float32(exponent: int) -> None:
+    rng = np.random.default_rng(2)
+    data = rng.standard_normal((7, 97), dtype=np.float32)
+    queries = np.ldexp(rng.standard_normal((2, 97)), exponent)
+    assert excess(data, queries, "ip") <= 1
+
+
+def systematic(reward: str) -> tuple[Array, Floats]:
+    """Return a row and a query of which float32 loses nearly as much as it can."""
+    row = np.full(512, TINY)
+    row[:ONES] = 1
+    if reward == "ip":
+        return row[None].astype(np.float32), row[None]
+    if reward == "l1":
+        row[ONES:] = TINY**2
+    return row[None].astype(np.float32), np.zeros((1, 512))
+
+
+@every_reward
+@pytest.mark.usefixtures("instruction_set")
+def test_planted_the_bound_is_nearly_reached(reward: str) -> None:
+    # So a bound that is two times too small would be seen.
+    data, queries = systematic(reward)
+    assert 0.5 < excess(data, queries, reward) <= 1
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    ("reward", "value"),
+    [
+        *[(reward, value) for reward in REWARDS for value in (np.nan, np.inf, -np.inf)],
+        ("ip", 3e38),  # its square is too large for float32
+        ("sqeuclidean", 3e38),
+    ],
+)
+@pytest.mark.usefixtures("instruction_set")
+def test_what_is_not_finite_is_unknown(reward: str, order: str, value: float) -> None:
+    rng = np.random.default_rng(3)
+    data = np.array(rng.standard_normal((7, 97)), dtype=np.float32, order=order)  # type: ignore[call-overload]
+    data[4, 61] = value
+    screened = screened_scores(data, -np.ones((1, 97)), reward)
+    with np.errstate(invalid="ignore"):
+        known = np.isfinite(screened.scores[0] - errors_of(screened, 0, 97))
+    assert np.flatnonzero(~known).tolist() == [4]
+
+
+def test_what_float32_cannot_screen_is_not_screened() -> None:
+    data, query = np.ones((7, 97)), np.ones(97)
+    arms = np.arange(7)
+    assert source_of(data, query, "ip").screened_scores(query[None], arms, Team(1)) is None
+    short = data.astype(np.float32)
+    far = source_of(short, query, "l1").screened_scores(1e39 * query[None], arms, Team(1))
+    assert far is None
+    columns = source_of(np.asfortranarray(np.ones((700, 97), np.float32)), query, "ip")
+    scattered = np.array([3, 400, 699])
+    assert columns.screened_scores(query[None], scattered, Team(1)) is None
+
+
+def test_a_row_without_its_promised_norm_is_unknown() -> None:
+    data = np.ones((5, 16), np.float32)
+    norms = np.array([4.0, 4.0, 4.1, 4.0, 3.9])
+    promised = PromisedNorms(np.arange(5), norms, 0.0)
+    source = DenseSource(data, np.ones(16), "ip", Blocks(16, 16), Team(1), promised)
+    screened = source.screened_scores(np.ones((1, 16)), np.arange(5), Team(1))
+    assert screened is not None
+    known = np.isfinite(errors_of(screened, 0, 16))
+    assert known.tolist() == [True, True, False, True, False]
