@@ -16,10 +16,11 @@ from sureshot.prepare.reward_intervals import choose_intervals
 from sureshot.prepare.scanning import scanned_bounds
 from sureshot.search import cosine
 from sureshot.search.budget import deadline_in, numbers_of
-from sureshot.search.condition import assumption
+from sureshot.search.condition import assumption, fact
 from sureshot.search.problem import Problem, Tally
 from sureshot.sources.dense import DenseSource
 from sureshot.sources.norms import PromisedNorms
+from sureshot.theory.intervals import unneeded
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
@@ -76,25 +77,33 @@ class PreparedQueries:
         return self.request.metric == "cosine" and self.bounds.exact_norms is None
 
     def problem(
-        self, query: int, team: Team, computed_norms: Floats | None
+        self, query: int, team: Team, computed_norms: Floats | None, *, sampled: bool = True
     ) -> tuple[Problem, Tally]:
         """Return the problem of one query, to be searched by that team, and its tally.
 
-        `computed_norms` are those of the searched rows, for cosines, if this call had to compute them.
+        `computed_norms` are those of the searched rows, for cosines, if this call had to compute them. Without
+        `sampled` the problem is to be answered exactly, which needs no intervals.
         """
         sign = -1.0 if self.request.metric in DISTANCES else 1.0
         tally = Tally(query, self.request.progress, sign=sign)
         if query == 0:
             tally.numbers_read = tally.numbers_scanned = self.numbers_scanned
-        return self._problem(self.request.queries[query], team, computed_norms), tally
+        row = self.request.queries[query]
+        return self._problem(row, team, computed_norms, sampled=sampled), tally
 
-    def _problem(self, query: Floats, team: Team, computed_norms: Floats | None) -> Problem:
+    def _problem(
+        self, query: Floats, team: Team, computed_norms: Floats | None, *, sampled: bool
+    ) -> Problem:
         request, bounds, blocks = self.request, self.bounds, self.blocks
         n_arms, query_norm = len(request.arms), None
         unit = 1.0
         if request.metric not in DISTANCES:
             query, unit = in_range(query)
-        scale = np.full(n_arms, unit) if request.row_scale is None else request.row_scale * unit
+        if request.row_scale is None:
+            # Hundreds of queries that are searched together have no room for equal factors of all arms.
+            scale = np.full(n_arms, unit) if sampled else np.broadcast_to(unit, n_arms)
+        else:
+            scale = request.row_scale * unit if sampled or unit != 1 else request.row_scale
         promised = score_condition = None
         if request.metric == "cosine":
             norms = bounds.exact_norms if computed_norms is None else computed_norms
@@ -106,10 +115,12 @@ class PreparedQueries:
             if bounds.exact_norms is not None:
                 promised = PromisedNorms(request.arms, bounds.exact_norms, bounds.norm_rounding)
                 score_condition = assumption(bounds.norm_words)
-        with np.errstate(over="ignore", invalid="ignore"):
-            known, condition = choose_intervals(
-                request.metric, query, bounds, computed_norms, request.method, blocks, n_arms
-            )
+        known, condition = unneeded(n_arms), fact("everything is read")
+        if sampled:
+            with np.errstate(over="ignore", invalid="ignore"):
+                known, condition = choose_intervals(
+                    request.metric, query, bounds, computed_norms, request.method, blocks, n_arms
+                )
         reward = REWARD_OF_METRIC[request.metric]
         return Problem(
             source=DenseSource(request.data, query, reward, blocks, team, promised),

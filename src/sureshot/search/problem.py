@@ -114,6 +114,11 @@ def timed(*tallies: Tally) -> Iterator[None]:
         tally.seconds += passed / len(tallies)
 
 
+def distinct(values: Floats) -> Floats:
+    """Return the values, or one of them if it is the same memory that stands for all of them."""
+    return values if values.strides[0] else values[:1]
+
+
 def largest(scores: Floats, count: int) -> Ints:
     """Return the positions of the `count` largest scores, best first, ties by position.
 

@@ -48,6 +48,12 @@ class Intervals:
         return self.square_limit is None and bool(np.isinf(self.limit).any())
 
 
+def unneeded(n_arms: int) -> Intervals:
+    """Return the intervals of a search that reads everything: none at all."""
+    nothing = np.empty(0)
+    return Intervals(nothing, nothing, np.broadcast_to(np.inf, n_arms), np.inf)
+
+
 def reward_limits(
     metric: str, query: Floats, low: Floats | float, high: Floats | float
 ) -> tuple[Floats, Floats]:

@@ -30,6 +30,20 @@ def rounding_share(n_coordinates: int, block: int) -> float:
     return FIXED_SHARE + 2 * UNIT_ROUNDOFF * terms
 
 
+def any_order_share(n_terms: int, unit_roundoff: float) -> float:
+    """Return the share of the sum of |terms| that a sum of products stays within, in any order of adding.
+
+    Lemma 15: it holds for every grouping of the terms, with fused multiplications or without, as long as
+    nothing overflows or underflows. So it holds for a matrix product of which no more is known.
+
+    Examples
+    --------
+    >>> print(f"{any_order_share(4096, 2.0**-24):.3g}")
+    0.000244
+    """
+    return n_terms * unit_roundoff / (1 - n_terms * unit_roundoff)
+
+
 def widened_norm_share(n_blocks: int) -> float:
     """Return the share by which norms are widened, so that sums of squares stay within their limit.
 
