@@ -113,7 +113,9 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
     return results
 
 
-def _run_exactly(queries: PreparedQueries, which: Sequence[int], norms: Floats | None) -> list[TopK]:
+def _run_exactly(
+    queries: PreparedQueries, which: Sequence[int], norms: Floats | None
+) -> list[TopK]:
     """Search with some of the queries by reading everything, as many at once as have room."""
     team = queries.team
     one, _ = queries.problem(which[0], team, norms, sampled=False)

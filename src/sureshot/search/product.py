@@ -1,7 +1,7 @@
 """Several queries at once by a matrix product, and exactly where its rounding leaves the answer open.
 
 A product of matrices in the precision of the data is many times as fast as sums in double, and nothing is known
-of the order in which it adds. Section 14 of ``docs/theory.md`` bounds its error whatever that order is. The arms
+of the order in which it adds. Section 15 of ``docs/theory.md`` bounds its error for every order. The arms
 that can still be among the k best, a few more than k as a rule, are evaluated as they are for one query alone: so
 the answer has the same bits.
 """
@@ -9,7 +9,7 @@ the answer has the same bits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -81,9 +81,7 @@ def queries_at_once(problem: Problem) -> int:
     return min(max(1, BYTES_OF_GROUP // (of_problem + of_candidates)), MOST_QUERIES)
 
 
-def search_all(
-    problems: Sequence[Problem], tallies: Sequence[Tally], team: Team
-) -> list[Answer]:
+def search_all(problems: Sequence[Problem], tallies: Sequence[Tally], team: Team) -> list[Answer]:
     """Answer problems with the same arms exactly, by a matrix product where that costs less."""
     if not problems:
         return []
@@ -120,9 +118,7 @@ def search_together(
     for query, (problem, tally) in enumerate(zip(problems, tallies, strict=True)):
         with timed(tally):
             candidates = selection.candidates(query)
-            answers.append(
-                None if candidates is None else _evaluated(problem, tally, candidates)
-            )
+            answers.append(None if candidates is None else _evaluated(problem, tally, candidates))
     return answers
 
 
@@ -146,13 +142,14 @@ def _screened(
     assert isinstance(source, QuerySource), "products are of data and queries"
     tiles = source.tiles()
     assert tiles is not None, "such a source has rows to multiply"
-    queries = _Queries.of(problems, tiles.dtype)
+    distance = source.reward == "sqeuclidean"
+    queries = _Queries.of(problems, tiles.dtype, distance=distance)
     if queries is None:
         return None
-    errors = _Errors(first, queries)
+    errors = _Errors(first, queries, distance=distance)
     selection = Selection(len(problems), first.k, CANDIDATES)
     rows = max(1, min(tiles.n_rows, SCORES_AT_ONCE // len(problems)))
-    told = 0
+    reported = 0
     for start in range(0, n_arms, rows):
         some = slice(start, min(start + rows, n_arms))
         arms = first.arms[some]
@@ -162,14 +159,25 @@ def _screened(
             return None
         source.check_norms(arms, np.sqrt(squares))
         scores = _products(tiles, arms, queries.values)
-        selection.add(team, scores, start, **known, units=queries.units, lengths=queries.lengths)
-        numbers = (some.stop - told) * source.n_coordinates
+        selection.add(
+            team,
+            scores,
+            start,
+            offset=known.offset,
+            scale=known.scale,
+            fixed=known.fixed,
+            factor=known.factor,
+            both_signs=len(first.signs) == 2,
+            units=queries.units,
+            lengths=queries.lengths,
+        )
+        numbers = (some.stop - reported) * source.n_coordinates
         if numbers >= exact.NUMBERS_PER_ROUND or some.stop == n_arms:
             for tally in tallies:
                 tally.numbers_read += numbers
                 if some.stop < n_arms:
                     tally.end_round(n_arms - some.stop, source.n_coordinates)
-            told = some.stop
+            reported = some.stop
     return selection
 
 
@@ -206,7 +214,9 @@ class _Queries:
     slack: float  # a share of the largest possible score: errors of double precision stay far below
 
     @classmethod
-    def of(cls, problems: Sequence[Problem], dtype: np.dtype[np.floating]) -> _Queries | None:
+    def of(
+        cls, problems: Sequence[Problem], dtype: np.dtype[Any], *, distance: bool
+    ) -> _Queries | None:
         """Return them, or None if some are too large or too small, or their factors are."""
         width = problems[0].source.n_coordinates
         values = np.empty((len(problems), width), dtype)
@@ -230,36 +240,43 @@ class _Queries:
         share = any_order_share(min(width, PANEL), unit_roundoff)
         # More than the norm of the rounded query, which is at least 1/2 unless it is all zeros.
         lengths = (share + slack) * np.maximum(1.001 * norms, 0.5) + 1.001 * lost
-        constant = width * UNDERFLOW[dtype.name]
-        if problems[0].source.reward == "sqeuclidean":
-            constant = constant + slack * np.square(1.001 * norms) / units
+        constant = np.full(len(problems), width * UNDERFLOW[dtype.name])
+        if distance:
+            constant += slack * np.square(1.001 * norms) / units
         return cls(values, units, lengths, float(np.max(constant / lengths)), slack)
 
 
-class _Errors:
-    """What `Selection.add` must know of the arms of a tile besides their products.
+@dataclass(frozen=True, slots=True)
+class _TileErrors:
+    """What a selection must know of the arms of a tile besides their products."""
 
-    Their factors may differ from query to query only by a number that all arms have in common.
+    offset: Floats
+    scale: Floats
+    fixed: Floats
+    factor: Floats
+
+
+class _Errors:
+    """Errors of the scores of a group of queries, by the norms of the arms.
+
+    The factors of the arms may differ from query to query only by a number that all arms have in common.
     """
 
-    def __init__(self, problem: Problem, queries: _Queries) -> None:
-        self._scale = problem.scale
-        self._both_signs = len(problem.signs) == 2
-        self._distance = problem.source.reward == "sqeuclidean"
+    def __init__(self, problem: Problem, queries: _Queries, *, distance: bool) -> None:
+        self._scale, self._distance = problem.scale, distance
         self._constant, self._slack = queries.constant, queries.slack
         self._lost_norm = LOST_NORM * problem.source.n_coordinates
 
-    def of(self, some: slice, squares: Floats) -> dict[str, Floats | bool] | None:
-        """Return that for some arms with these squared norms, or None if these are too large."""
+    def of(self, some: slice, squares: Floats) -> _TileErrors | None:
+        """Return those of some arms with these squared norms, or None if these are too large."""
         if not squares.max() < LARGEST_NORM**2:  # or not a number
             return None
         scale = np.ascontiguousarray(self._scale[some])
         norms = np.sqrt(squares * (1 + self._slack)) + self._lost_norm
         zeros = np.zeros(len(squares))
-        return {
-            "offset": squares / -2 if self._distance else zeros,
-            "scale": scale,
-            "fixed": self._slack * np.square(norms) if self._distance else zeros,
-            "factor": scale * (norms + self._constant),
-            "both_signs": self._both_signs,
-        }
+        return _TileErrors(
+            offset=squares / -2 if self._distance else zeros,
+            scale=scale,
+            fixed=self._slack * np.square(norms) if self._distance else zeros,
+            factor=scale * (norms + self._constant),
+        )

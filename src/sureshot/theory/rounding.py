@@ -1,4 +1,4 @@
-"""Bounds of the rounding errors of a search (section 10 of ``docs/theory.md``)."""
+"""Bounds of the rounding errors of a search (sections 10 and 15 of ``docs/theory.md``)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rounding_share(n_coordinates: int, block: int) -> float:
 def any_order_share(n_terms: int, unit_roundoff: float) -> float:
     """Return the share of the sum of |terms| that a sum of products stays within, in any order of adding.
 
-    Lemma 15: it holds for every grouping of the terms, with fused multiplications or without, as long as
+    Lemma 17: it holds for every grouping of the terms, with fused multiplications or without, as long as
     nothing overflows or underflows. So it holds for a matrix product of which no more is known.
 
     Examples
