@@ -165,6 +165,7 @@ NB_MODULE(_native, m) {
         "Fill low and high (coordinates,) with the limits of the values of the given arms.");
 
     bind_race(m);
+    bind_selection(m);
 
     m.def("instruction_sets", &instruction_sets,
           "What the kernels were compiled for and this processor has, best first.");

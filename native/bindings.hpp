@@ -24,6 +24,8 @@ using namespace nb::literals;
 
 // The order of the draws, the ledger and what it reports.
 void bind_race(nb::module_& m);
+// The choice of the k best from scores that are known up to an error.
+void bind_selection(nb::module_& m);
 
 using Data = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

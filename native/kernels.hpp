@@ -104,6 +104,36 @@ using LogWealth = double(const Chains& chains, std::uint32_t first, std::int64_t
 // Gives bets the room that a larger limit of y leaves them.
 using RaiseRooms = void(Group& group, double by) noexcept;
 
+// Scores of some arms that are known up to an error, of which one query has computed the main part. With x the
+// computed number plus unit * offset, or the absolute value of that if both signs count, the score lies within
+// unit * fixed + length * factor of scale * x. One entry per arm.
+struct ScoreErrors {
+    const double* offset;
+    const double* scale;
+    const double* fixed;
+    const double* factor;
+    std::int64_t count;
+    bool both_signs;
+};
+struct QueryScores {
+    const void* scores;  // doubles or floats
+    bool doubles;
+    double unit;
+    double length;
+};
+
+// Fills `out` with the arms of [from, from + count), counted from `from` on, whose scores may reach the
+// threshold, those that are no numbers among them, and both ends of these scores; returns how many there are.
+// query.scores begins with the arm `from`; count is at most reaching_at_once.
+constexpr std::int64_t reaching_at_once = 256;
+struct Reaching {
+    std::int64_t at[reaching_at_once];
+    double low[reaching_at_once];
+    double high[reaching_at_once];
+};
+using FindReaching = std::int64_t(const QueryScores& query, const ScoreErrors& errors, std::int64_t from,
+                                  std::int64_t count, double threshold, Reaching& out) noexcept;
+
 struct Kernels {
     BlockSums* block_sums;
     BlockTotals* totals;
@@ -122,6 +152,7 @@ struct Kernels {
     Estimate* estimate;
     LogWealth* log_wealth;
     RaiseRooms* raise_rooms;
+    FindReaching* reaching;
 };
 
 }  // namespace sureshot

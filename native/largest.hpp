@@ -11,7 +11,8 @@ namespace sureshot {
 // Keeps the `count` largest of the values it is shown, with their keys.
 class Largest {
  public:
-    explicit Largest(std::int64_t count) : count_(static_cast<std::size_t>(count)) {}
+    // Takes all of its memory now: jobs of a team, which must not throw, can show it values.
+    explicit Largest(std::int64_t count) : count_(static_cast<std::size_t>(count)) { heap_.reserve(count_); }
 
     void show(double value, std::int64_t key) {
         if (value > bar_) keep(value, key);

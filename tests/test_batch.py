@@ -54,6 +54,8 @@ def test_a_batch_answers_as_its_queries_do_alone(
         np.testing.assert_array_equal(found.indices, alone.indices)
         np.testing.assert_array_equal(found.scores, alone.scores)
         assert found.certificate == alone.certificate
+        if method == "exact":  # by a matrix product, which a query alone is not worth
+            continue
         assert found.work.numbers_read == alone.work.numbers_read
         assert found.work.exact_scores == alone.work.exact_scores
         assert [info.active for info in found.rounds] == [info.active for info in alone.rounds]

@@ -174,6 +174,24 @@ class Dense:
         shift: int,
     ) -> None: ...
 
+class Selection:
+    def __init__(self, queries: int, k: int, most: int) -> None: ...
+    def add(
+        self,
+        team: Team,
+        scores: Array,
+        first: int,
+        *,
+        offset: Floats,
+        scale: Floats,
+        fixed: Floats,
+        factor: Floats,
+        both_signs: bool,
+        units: Floats,
+        lengths: Floats,
+    ) -> None: ...
+    def candidates(self, query: int) -> Ints | None: ...
+
 def coordinate_major(data: Array, element: Element) -> bool: ...
 def block_sums(
     dense: Dense,

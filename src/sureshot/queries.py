@@ -16,7 +16,7 @@ import numpy as np
 
 from sureshot._native import Team
 from sureshot.result import share_time
-from sureshot.search import exact
+from sureshot.search import exact, product
 from sureshot.search.race import finishing
 from sureshot.search.run import result_of, run
 
@@ -84,6 +84,8 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
         found = run(problem, queries.request.method, seed, tally)
         return replace(found, work=replace(found.work, seconds=time.perf_counter() - began))
 
+    if not queries.request.method.samples:
+        return _run_exactly(queries, which, norms)
     begin = queries.request.method.batch
     if begin is None:
         return [search(query) for query in which]
@@ -120,6 +122,23 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
             team.cancel()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    return results
+
+
+def _run_exactly(
+    queries: PreparedQueries, which: Sequence[int], norms: Floats | None
+) -> list[TopK]:
+    """Search with some of the queries by reading everything, as many at once as have room."""
+    team = queries.team
+    one, _ = queries.problem(which[0], team, norms)
+    at_once = product.queries_at_once(one)
+    results: list[TopK] = []
+    for first in range(0, len(which), at_once):
+        some = which[first : first + at_once]
+        started = [queries.problem(query, team, norms) for query in some]
+        problems, tallies = [problem for problem, _ in started], [tally for _, tally in started]
+        answers = product.search_all(problems, tallies, team)
+        results += map(result_of, problems, answers, tallies)
     return results
 
 

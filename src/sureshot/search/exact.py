@@ -24,6 +24,9 @@ NUMBERS_PER_ROUND = 1 << 27
 
 FEWEST_ARMS_BY_COLUMN = 1 << 15
 
+# Queries that share a pass over the data: few enough for their scores to take little memory.
+AT_ONCE = 16
+
 
 def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:  # noqa: ARG001
     """Evaluate every arm exactly."""

@@ -35,7 +35,8 @@ def candidates(problem: Problem, some: slice, screened: Screened, query: int, be
     with np.errstate(over="ignore", invalid="ignore"):
         sums = screened.scores[query]
         errors = errors_of(screened, query, problem.source.n_coordinates)
-        sizes, scale = problem.as_scores(sums), problem.scale[some]
+        sizes = problem.as_scores(sums)
+        scale = 1.0 if problem.factors is None else problem.factors[some]
         # Rounding keeps the order, so these are limits of the scores as they are computed in float64.
         upper, lower = scale * (sizes + errors), scale * (sizes - errors)
     lower = np.fmax(lower, -np.inf)  # of what is not known, too

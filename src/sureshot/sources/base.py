@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
     from sureshot.blocks import Blocks
     from sureshot.sources.costs import ReadingCosts
+    from sureshot.sources.tiles import Tiles
 
 # Block sums that are asked for at once to be added up: enough to be worth a call, a few MB at most.
 SUMS_AT_ONCE = 1 << 18
@@ -109,6 +110,14 @@ class QuerySource(Source):
     """Rewards that are made of data values and a query."""
 
     query: Floats
+    reward: str  # "ip", "sqeuclidean" or "l1"
+
+    def tiles(self) -> Tiles | None:
+        """Return the rows as a matrix product takes them, if they can be had that way."""
+        return None
+
+    def check_norms(self, arms: Ints, norms: Floats) -> None:
+        """Raise `BoundsError` if these norms of some arms are not what somebody has promised."""
 
     @abstractmethod
     def sums_and_squares(self, arms: Ints, blocks: Ints) -> tuple[Floats, Floats]:

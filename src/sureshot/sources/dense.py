@@ -14,6 +14,7 @@ from sureshot.sources.base import QuerySource, Screened, Totals
 from sureshot.sources.costs import in_memory
 from sureshot.sources.norms import norms_of
 from sureshot.sources.screening import rounded_queries
+from sureshot.sources.tiles import Tiles
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -66,6 +67,7 @@ class DenseSource(QuerySource):
         self.data = data
         self.reward = reward
         self.query = query
+        self.reward = reward
         self.blocks = blocks
         self.team = team
         self.promised = promised
@@ -78,6 +80,15 @@ class DenseSource(QuerySource):
         self.costs = in_memory(
             blocks.size, self.bytes_per_number, coordinate_major=self.coordinate_major
         )
+
+    def tiles(self) -> Tiles | None:
+        """Return the rows as a matrix product takes them."""
+        return Tiles(self.data)
+
+    def check_norms(self, arms: Ints, norms: Floats) -> None:
+        """Raise `BoundsError` if these norms of some arms are not what was promised."""
+        if self.promised is not None:
+            self.promised.check(arms, norms)
 
     def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
         """Return the sum of each arm over each block, shape (len(blocks), len(arms))."""
@@ -135,8 +146,7 @@ class DenseSource(QuerySource):
         if not finite.all():
             row = arms[int(np.argmin(finite))]
             raise BoundsError(f"the norm of data row {row} is too large for float64")
-        if self.promised is not None:
-            self.promised.check(arms, norms)
+        self.check_norms(arms, norms)
         return scores, norms
 
     def screened_scores(self, queries: Floats, arms: Ints, team: Team) -> Screened | None:

@@ -1,4 +1,4 @@
-"""Bounds of the rounding errors of a search (section 10 of ``docs/theory.md``)."""
+"""Bounds of the rounding errors of a search (sections 10 and 15 of ``docs/theory.md``)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,20 @@ def rounding_share(n_coordinates: int, block: int) -> float:
     """
     terms = n_coordinates / LANES + block
     return FIXED_SHARE + 2 * UNIT_ROUNDOFF * terms
+
+
+def any_order_share(n_terms: int, unit_roundoff: float) -> float:
+    """Return the share of the sum of |terms| that a sum of products stays within, in any order of adding.
+
+    Lemma 17: it holds for every grouping of the terms, with fused multiplications or without, as long as
+    nothing overflows or underflows. So it holds for a matrix product of which no more is known.
+
+    Examples
+    --------
+    >>> print(f"{any_order_share(4096, 2.0**-24):.3g}")
+    0.000244
+    """
+    return n_terms * unit_roundoff / (1 - n_terms * unit_roundoff)
 
 
 def widened_norm_share(n_blocks: int) -> float:

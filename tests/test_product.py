@@ -1,0 +1,345 @@
+"""Several queries by a matrix product: to the last bit the answers of one query at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import sureshot
+from sureshot import _native
+from sureshot._native import Selection, Team
+from sureshot.search import exact, product
+from sureshot.sources import costs
+from sureshot.theory.rounding import any_order_share
+
+if TYPE_CHECKING:
+    from sureshot._types import Array, Floats
+
+METRICS = ("ip", "abs-ip", "sqeuclidean", "cosine")
+TYPES: tuple[Any, ...] = (
+    np.float32,
+    np.float64,
+    np.float16,
+    ml_dtypes.bfloat16,
+    np.int8,
+    np.uint8,
+    np.int16,
+    np.bool_,
+)
+
+
+@pytest.fixture(autouse=True)
+def by_product(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Multiply however little there is to multiply, and return how many queries each product answers."""
+    answered: list[int] = []
+    search_together = product.search_together
+
+    def listen(*args: Any) -> Any:
+        answers = search_together(*args)
+        answered.append(sum(answer is not None for answer in answers))
+        return answers
+
+    monkeypatch.setattr(costs, "SHARED_NUMBER", 1e9)
+    monkeypatch.setattr(product, "search_together", listen)
+    return answered
+
+
+@pytest.fixture(params=["C", "F", "where", "strided"])
+def layout(request: pytest.FixtureRequest) -> str:
+    """Return how the rows lie in memory, or that some of them are searched."""
+    return str(request.param)
+
+
+def laid_out(data: Array, layout: str) -> tuple[Array, Array | None]:
+    """Return the same rows in that layout, and which of them to search."""
+    if layout == "strided":
+        wide = np.zeros((2 * len(data), 3 * data.shape[1]), data.dtype)
+        wide[::2, ::-3] = data
+        return wide[::2, ::-3], None
+    where = np.flatnonzero(np.arange(len(data)) % 3) if layout == "where" else None
+    return np.asarray(data, order="F" if layout == "F" else "C"), where
+
+
+def assert_as_alone(data: Array, queries: Array, k: int, **options: Any) -> sureshot.TopK:
+    """Compare a batch with its queries one at a time, and return it."""
+    together = sureshot.top_k(data, queries, k, method="exact", **options)
+    for query, found in zip(queries, together.queries, strict=True):
+        alone = sureshot.top_k(data, query, k, method="exact", **options)
+        np.testing.assert_array_equal(found.indices, alone.indices)
+        np.testing.assert_array_equal(found.scores, alone.scores)
+        assert found.certificate == alone.certificate
+    return together
+
+
+def numbers(rng: np.random.Generator, shape: tuple[int, int], dtype: Any) -> Array:
+    """Return numbers that suit the type, with equal rows among them."""
+    values = 30 * rng.standard_normal(shape)
+    values[shape[0] // 2] = values[1]
+    if np.dtype(dtype) == np.uint8:
+        values = np.abs(values)
+    found: Array = (values > 0) if dtype is np.bool_ else values.astype(dtype)
+    return found
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_metrics_types_and_layouts(
+    metric: str, dtype: Any, layout: str, by_product: list[int]
+) -> None:
+    rng = np.random.default_rng(0)
+    data, where = laid_out(numbers(rng, (97, 53), dtype), layout)
+    bounds = sureshot.scan(data) if metric == "cosine" else None
+    queries = rng.standard_normal((17, 53))
+    assert_as_alone(data, queries, 5, metric=metric, where=where, bounds=bounds)
+    assert by_product == [17]
+
+
+@pytest.mark.parametrize("n_queries", [2, 3, 16, 17, 100])
+@pytest.mark.parametrize("metric", METRICS)
+def test_batch_sizes(n_queries: int, metric: str) -> None:
+    rng = np.random.default_rng(1)
+    data = rng.standard_normal((200, 31), dtype=np.float32)
+    assert_as_alone(data, rng.standard_normal((n_queries, 31)), 7, metric=metric)
+
+
+@pytest.mark.parametrize("k", [1, 2, 24, 25, 26, 199, 200])
+@pytest.mark.parametrize("metric", ["abs-ip", "sqeuclidean"])
+def test_every_k(k: int, metric: str) -> None:
+    rng = np.random.default_rng(2)
+    data = rng.standard_normal((200, 31), dtype=np.float32)
+    assert_as_alone(data, rng.standard_normal((5, 31)), k, metric=metric)
+
+
+@pytest.mark.parametrize("metric", ["ip", "abs-ip"])
+def test_factors_of_rows(metric: str, by_product: list[int]) -> None:
+    rng = np.random.default_rng(3)
+    data = rng.standard_normal((300, 40), dtype=np.float32)
+    factors = np.exp(5 * rng.standard_normal(300))
+    assert_as_alone(data, rng.standard_normal((6, 40)), 9, metric=metric, row_scale=factors)
+    assert by_product == [6]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_panels_of_columns_and_tiles_of_rows(
+    metric: str, dtype: Any, by_product: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(product, "SCORES_AT_ONCE", 200)
+    monkeypatch.setattr(product, "PANEL", 100)
+    rng = np.random.default_rng(4)
+    data = rng.standard_normal((70, 1535)).astype(dtype)
+    bounds = sureshot.scan(data)
+    assert_as_alone(data, rng.standard_normal((9, 1535)), 4, metric=metric, bounds=bounds)
+    assert by_product == [9]
+
+
+def nearly_tied(rng: np.random.Generator, *, cancelling: bool) -> tuple[Array, Array]:
+    """Return rows whose scores differ by less than a product in float32 can tell, and queries."""
+    width = 600
+    base = rng.standard_normal(width)
+    data = base + 1e-7 * rng.standard_normal((300, width))
+    queries = base + 0.1 * rng.standard_normal((12, width))
+    if cancelling:
+        # Large products of either sign, of which next to nothing is left.
+        queries -= np.outer(queries @ base, base) / (base @ base)
+    return data.astype(np.float32), queries
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("cancelling", [False, True])
+def test_scores_that_nearly_tie(metric: str, *, cancelling: bool) -> None:
+    data, queries = nearly_tied(np.random.default_rng(5), cancelling=cancelling)
+    assert_as_alone(data, queries, 6, metric=metric)
+
+
+@pytest.mark.parametrize("metric", ["ip", "sqeuclidean"])
+def test_planted_error_in_the_bound_is_caught(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, queries = nearly_tied(np.random.default_rng(5), cancelling=False)
+    monkeypatch.setattr(product, "any_order_share", lambda *_: 1e-12)
+    monkeypatch.setattr(product, "rounding_share", lambda *_: 0.0)
+    with pytest.raises(AssertionError, match="not equal"):
+        assert_as_alone(data, queries.astype(np.float32), 6, metric=metric)
+
+
+@pytest.mark.parametrize("order", ["forward", "backward"])
+def test_the_bound_holds_for_sums_in_order(order: str) -> None:
+    rng = np.random.default_rng(6)
+    for length in (1, 7, 97, 1535, 4096):
+        first, second = rng.random((2, length)).astype(np.float32)
+        step = 1 if order == "forward" else -1
+        computed = float(np.cumsum((first * second)[::step])[-1])
+        products = first.astype(np.float64) * second
+        bound = any_order_share(length, 2.0**-24) * products.sum()
+        assert abs(computed - products.sum()) <= bound
+
+
+@pytest.mark.parametrize("metric", ["ip", "abs-ip", "sqeuclidean"])
+def test_ties_go_to_the_smaller_index(metric: str) -> None:
+    rng = np.random.default_rng(7)
+    data = np.tile(rng.integers(-3, 4, (10, 20)), (400, 1)).astype(np.float32)
+    queries = rng.integers(-2, 3, (5, 20)).astype(np.float64)
+    queries[2] = 0
+    assert_as_alone(data, queries, 11, metric=metric)
+
+
+def test_all_rows_are_equal(by_product: list[int]) -> None:
+    data = np.ones((5000, 8), np.float32)
+    found = assert_as_alone(data, np.ones((4, 8)), 3)
+    assert found.indices.tolist() == [[0, 1, 2]] * 4
+    assert by_product == [0]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("metric", ["ip", "abs-ip", "sqeuclidean"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_what_is_not_finite_is_refused(value: float, metric: str, dtype: Any) -> None:
+    rng = np.random.default_rng(8)
+    data = rng.standard_normal((500, 20)).astype(dtype)
+    data[333, 7] = value
+    queries = rng.standard_normal((6, 20))
+    queries[:, 7] = 0  # so that an infinite value makes no infinite product
+    with pytest.raises(sureshot.BoundsError, match=r"row 333 .*coordinate 7"):
+        sureshot.top_k(data, queries, 3, metric=metric, method="exact")
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e-42, 1e-30, 1e30, 1e38, 1e150])
+@pytest.mark.parametrize("query_size", [1e-200, 1e-40, 1.0, 1e40, 1e150])
+@pytest.mark.parametrize("metric", ["ip", "abs-ip", "sqeuclidean"])
+def test_very_large_and_very_small_numbers(size: float, query_size: float, metric: str) -> None:
+    rng = np.random.default_rng(9)
+    fits = 1e-45 < size < 1e39
+    values = size * rng.uniform(-1, 1, (120, 15))
+    for dtype in (np.float64, *((np.float32,) if fits else ())):
+        assert_as_alone(
+            values.astype(dtype), query_size * rng.uniform(-1, 1, (5, 15)), 4, metric=metric
+        )
+
+
+def test_a_score_too_large_is_refused_even_if_it_is_the_worst() -> None:
+    rng = np.random.default_rng(10)
+    data = rng.standard_normal((200, 15))
+    data[50] = -1e200
+    with pytest.raises(sureshot.BoundsError, match="row 50 is too large"):
+        sureshot.top_k(data, np.full((4, 15), 1e200), 2, method="exact")
+
+
+def test_norms_that_are_not_what_was_promised_are_refused() -> None:
+    rng = np.random.default_rng(11)
+    data = rng.standard_normal((300, 25), dtype=np.float32)
+    norms = np.linalg.norm(data, axis=1)
+    norms[200] *= 2
+    bounds = sureshot.Bounds(norms=norms, norms_exact=True)
+    with pytest.raises(sureshot.BoundsError, match="data row 200 has a norm"):
+        sureshot.top_k(data, data[:5], 3, metric="cosine", bounds=bounds, method="exact")
+
+
+def test_threads_and_groups_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(12)
+    data = rng.standard_normal((3000, 70), dtype=np.float32)
+    queries = rng.standard_normal((40, 70))
+    one = sureshot.top_k(data, queries, 8, method="exact", threads=1)
+    for threads, most in ((2, 1024), (3, 7), (1, 1)):
+        monkeypatch.setattr(product, "MOST_QUERIES", most)
+        other = sureshot.top_k(data, queries, 8, method="exact", threads=threads)
+        np.testing.assert_array_equal(one.indices, other.indices)
+        np.testing.assert_array_equal(one.scores, other.scores)
+        for ours, theirs in zip(one.queries, other.queries, strict=True):
+            assert ours.work.numbers_read == theirs.work.numbers_read
+            assert ours.work.exact_scores == theirs.work.exact_scores
+
+
+def test_work_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "NUMBERS_PER_ROUND", 1000 * 16)
+    monkeypatch.setattr(product, "SCORES_AT_ONCE", 4 * 500)
+    rng = np.random.default_rng(13)
+    data = rng.standard_normal((2100, 16), dtype=np.float32)
+    reported: list[sureshot.RoundInfo] = []
+    found = sureshot.top_k(
+        data, rng.standard_normal((4, 16)), 3, method="exact", progress=reported.append
+    )
+    for query, one in enumerate(found.queries):
+        rounds = [info for info in reported if info.query == query]
+        assert [info.arms for info in rounds] == [1100, 100, 0]
+        assert rounds == list(one.rounds)
+        assert rounds[-1].threshold == one.scores[-1]
+        assert 3 <= one.work.exact_scores < 20
+        assert one.work.numbers_read == (2100 + one.work.exact_scores) * 16
+
+
+def test_little_is_not_multiplied(by_product: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    data = np.random.default_rng(14).standard_normal((50, 30), dtype=np.float32)
+    for queries, metric in ((data[:2], "ip"), (data[:20], "ip"), (data[:20], "l1")):
+        found = sureshot.top_k(data, queries, 1, metric=metric, method="exact")
+        assert found.queries[0].work.exact_scores == 50
+    assert by_product == []
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("instruction_set", _native.instruction_sets())
+def test_the_selection_keeps_what_can_be_among_the_best(dtype: Any, instruction_set: str) -> None:
+    before = _native.instruction_set()
+    _native.use_instruction_set(instruction_set)
+    try:
+        check_selection(np.random.default_rng(15), dtype)
+    finally:
+        _native.use_instruction_set(before)
+
+
+def check_selection(rng: np.random.Generator, dtype: Any) -> None:
+    n_queries, n_arms, k = 5, 3001, 9
+    scores = rng.standard_normal((n_queries, n_arms)).astype(dtype)
+    scores[1].sort()  # every score is a candidate for a while
+    scores[2, 77] = np.nan
+    units = np.ldexp(1.0, rng.integers(-2, 3, n_queries))
+    lengths = rng.random(n_queries) / 50
+    for both_signs in (False, True):
+        arrays: dict[str, Floats] = {
+            "offset": rng.standard_normal(n_arms),
+            "scale": rng.random(n_arms),
+            "fixed": rng.random(n_arms) / 100,
+            "factor": rng.random(n_arms),
+        }
+        selection = Selection(n_queries, k, 500)
+        for start in range(0, n_arms, 1000):
+            some = slice(start, start + 1000)
+            selection.add(
+                Team(2),
+                scores[:, some],
+                start,
+                **{name: values[some] for name, values in arrays.items()},
+                both_signs=both_signs,
+                units=units,
+                lengths=lengths,
+            )
+        for query in range(n_queries):
+            middle = scores[query] + units[query] * arrays["offset"]
+            middle = arrays["scale"] * (np.abs(middle) if both_signs else middle)
+            error = units[query] * arrays["fixed"] + lengths[query] * arrays["factor"]
+            last = np.sort(np.nan_to_num(middle - error, nan=-np.inf))[-k]
+            expected = np.flatnonzero(~(middle + error < last))
+            np.testing.assert_array_equal(selection.candidates(query), expected)
+
+
+def test_a_selection_gives_up_a_query_with_too_many_candidates() -> None:
+    selection, ones = Selection(2, 3, 100), np.ones(5000)
+    scores = np.stack([np.zeros(5000), np.arange(5000.0)])
+    selection.add(
+        Team(1),
+        scores,
+        0,
+        offset=0 * ones,
+        scale=ones,
+        fixed=0 * ones,
+        factor=0 * ones,
+        both_signs=False,
+        units=np.ones(2),
+        lengths=np.ones(2),
+    )
+    assert selection.candidates(0) is None
+    found = selection.candidates(1)
+    assert found is not None
+    assert found.tolist() == [4997, 4998, 4999]
