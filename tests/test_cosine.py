@@ -179,3 +179,18 @@ def test_exact_norms_that_make_no_sense(
 ) -> None:
     with pytest.raises(error, match=message):
         sureshot.top_k(data, query, 2, metric="cosine", bounds=bounds)
+
+
+@pytest.mark.parametrize("where", [None, np.arange(20, 50), np.arange(0, 60, 3)])
+@pytest.mark.parametrize("wrong", [21, 48])
+def test_of_some_rows_the_one_with_another_norm_is_named(where: Any, wrong: int) -> None:
+    """Rows without a gap are found by their number, others by search."""
+    rng = np.random.default_rng(11)
+    data = rng.standard_normal((60, 40))
+    norms = norms_of(data)
+    norms[wrong] *= 1.5
+    bounds = Bounds(norms=norms, norms_exact=True)
+    with pytest.raises(BoundsError, match=rf"data row {wrong} has a norm of .*promise as exact"):
+        sureshot.top_k(data, data[0], 3, metric="cosine", bounds=bounds, where=where)
+    norms[wrong] /= 1.5
+    sureshot.top_k(data, data[0], 3, metric="cosine", bounds=bounds, where=where)

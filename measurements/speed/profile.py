@@ -35,6 +35,7 @@ PARTS = (
     ("checks of the arguments", "sureshot.api", "top_k_request"),
     ("setting up the problem", "sureshot.api", "prepare_top_k"),
     ("setting up the problem", "sureshot.prepare.top_k", "PreparedQueries.problem"),
+    ("setting up the problem", "sureshot.prepare.top_k", "choose_intervals"),
     ("setting up the race", "sureshot.search.race.race", "Race.__init__"),
     ("reading blocks and betting", "sureshot.search.race.reading", "Reading.bet_on"),
     ("replaying bets", "sureshot.search.race.race", "Race.suspend_and_drop"),

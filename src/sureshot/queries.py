@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,10 +36,11 @@ AT_ONCE = 16
 def run_queries(queries: PreparedQueries, started: float) -> list[TopK]:
     """Search with all queries and return their results in order.
 
-    They share the time of the call, which `started` then by `time.perf_counter`.
+    They share the time since `started`, when the call began by `time.perf_counter`.
     """
     if queries.request.single and not queries.need_norms:
-        return [_run_alone(queries, started)]
+        problem, tally = queries.problem(0, queries.team, None)
+        return [run(problem, queries.request.method, queries.request.seed, tally, started)]
     results: list[TopK] = []
     norms: Floats | None = None
     if queries.need_norms:
@@ -48,15 +48,6 @@ def run_queries(queries: PreparedQueries, started: float) -> list[TopK]:
     if len(results) < len(queries.request.queries):
         results += _run_batch(queries, range(len(results), len(queries.request.queries)), norms)
     return share_time(results, time.perf_counter() - started)
-
-
-def _run_alone(queries: PreparedQueries, started: float) -> TopK:
-    """Search with the only query of a call, which has all of its time."""
-    problem, tally = queries.problem(0, queries.team, None)
-    search = queries.request.method.search_for(problem)
-    answer = search(problem, queries.request.seed, tally)
-    tally.seconds = time.perf_counter() - started
-    return result_of(problem, answer, tally)
 
 
 def _run_with_norms(queries: PreparedQueries) -> tuple[list[TopK], Floats]:
@@ -81,8 +72,7 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
     def search(query: int) -> TopK:
         began = time.perf_counter()
         problem, tally = queries.problem(query, team, norms)
-        found = run(problem, queries.request.method, seed, tally)
-        return replace(found, work=replace(found.work, seconds=time.perf_counter() - began))
+        return run(problem, queries.request.method, seed, tally, began)
 
     if not queries.request.method.samples:
         return _run_exactly(queries, which, norms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -152,7 +153,7 @@ def _limit(value: Any, name: str, data: Array) -> Floats:
             f"shape ({n_arms}, 1), one per row; got {name} of shape {limit.shape}"
         )
         raise ValueError(message)
-    if not np.isfinite(limit).all():
+    if not (np.isfinite(limit).all() if limit.ndim else math.isfinite(limit)):
         raise ValueError(f"bounds must be finite, got {name} = {value!r}")
     return limit
 

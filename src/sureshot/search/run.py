@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,10 +15,18 @@ if TYPE_CHECKING:
     from sureshot.search.problem import Answer, Problem, Tally
 
 
-def run(problem: Problem, method: Method, rng: Rng, tally: Tally) -> TopK:
-    """Search and return the result."""
+def run(
+    problem: Problem, method: Method, rng: Rng, tally: Tally, started: float | None = None
+) -> TopK:
+    """Search and return the result.
+
+    All the time since `started`, by `time.perf_counter`, was spent on this problem.
+    """
     search = method.search_for(problem)
-    return result_of(problem, search(problem, rng, tally), tally)
+    answer = search(problem, rng, tally)
+    if started is not None:
+        tally.seconds = time.perf_counter() - started
+    return result_of(problem, answer, tally)
 
 
 def result_of(problem: Problem, answer: Answer, tally: Tally) -> TopK:

@@ -61,9 +61,8 @@ class PromisedNorms:
         """Raise `BoundsError` if the norms of these rows, or of parts of them, say otherwise."""
         promised = self.norms[self._positions(arms)]
         leeway = promised * (self.rounding + ROUNDING)
-        wrong = found > promised + leeway
-        if whole:
-            wrong |= found < promised - leeway
+        more = found - promised
+        wrong = (np.abs(more) if whole else more) > leeway
         if wrong.any():
             at = int(np.argmax(wrong))
             message = (
