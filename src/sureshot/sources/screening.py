@@ -50,4 +50,5 @@ def _norms(rows: Floats) -> Floats:
     """Return the Euclidean norms; no square of them overflows or underflows."""
     largest = np.abs(rows).max(axis=1)
     divisors = np.where(largest > 0, largest, 1.0)
-    return largest * np.sqrt(np.square(rows / divisors[:, None]).sum(axis=1))
+    norms: Floats = largest * np.sqrt(np.square(rows / divisors[:, None]).sum(axis=1))
+    return norms
