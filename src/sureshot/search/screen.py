@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from sureshot import _native
 from sureshot.search.problem import queries_of
 from sureshot.sources.base import QuerySource
 from sureshot.theory import screening
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from sureshot.search.best import Best
     from sureshot.search.problem import Problem, Tally
     from sureshot.sources.base import Screened, Source
+    from sureshot.theory.screening import ErrorTerms
 
 
 # Arms that are screened before it is decided whether to go on: so many numbers, a fraction of a
@@ -110,27 +110,26 @@ def candidates(problem: Problem, some: slice, screened: Screened, query: int, be
     best
         The scores of the best arms so far, at most k.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = screened.scores[query]
-        errors = errors_of(screened, query, problem.source.n_coordinates)
-        sizes, scale = problem.as_scores(sums), problem.scale[some]
-        # Rounding keeps the order, so these are limits of the scores as they are computed in float64.
-        upper, lower = scale * (sizes + errors), scale * (sizes - errors)
-    lower = np.fmax(lower, -np.inf)  # of what is not known, too
-    least = np.concatenate([best, lower])
-    if len(least) < problem.k:
-        return np.arange(len(sums))
-    threshold = np.partition(least, -problem.k)[-problem.k]
-    return np.flatnonzero((lower == -np.inf) | ~(upper < threshold))
+    terms = error_terms(screened, query, problem.source.n_coordinates)
+    # Rounding keeps the order, so the limits of the sums, scaled, are limits of the scores.
+    return _native.candidates(
+        screened.scores[query],
+        screened.squares,
+        problem.scale[some],
+        len(problem.signs) == 2,
+        fixed=terms.fixed,
+        of_root=terms.of_root,
+        of_score=terms.of_score,
+        best=best,
+        k=problem.k,
+    )
 
 
-def errors_of(screened: Screened, query: int, n_coordinates: int) -> Floats:
+def error_terms(screened: Screened, query: int, n_coordinates: int) -> ErrorTerms:
     """Return how far the scores for one query may be from the exact ones: Theorem 16."""
-    scores, rounding = screened.scores[query], float(screened.query_roundings[query])
+    rounding = float(screened.query_roundings[query])
     if screened.squares is not None:
         return screening.errors_of_products(
-            scores,
-            screened.squares,
             query_norm=float(screened.query_norms[query]),
             query_rounding=rounding,
             unit=float(screened.units[query]),
@@ -142,8 +141,5 @@ def errors_of(screened: Screened, query: int, n_coordinates: int) -> Floats:
         "l1": screening.errors_of_absolute_distances,
     }[screened.reward]
     return of_distances(
-        scores,
-        query_rounding=rounding,
-        roundings=screened.roundings,
-        n_coordinates=n_coordinates,
+        query_rounding=rounding, roundings=screened.roundings, n_coordinates=n_coordinates
     )
