@@ -232,6 +232,18 @@ def screen(
     scores: Floats,
     squares: Floats | None = None,
 ) -> None: ...
+def candidates(
+    sums: Floats,
+    magnitudes: Floats | None,
+    scale: Floats,
+    absolute: bool,
+    *,
+    fixed: float,
+    of_root: float,
+    of_score: float,
+    best: Floats,
+    k: int,
+) -> Ints: ...
 def scan_rows(
     data: Array,
     element: Element,

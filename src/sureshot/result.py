@@ -31,7 +31,8 @@ class Certificate:
         The probability, over the random order of one query, that this fails. 0 if `exact`, 1 if nothing
         is guaranteed.
     exact
-        True if the score of every arm was known exactly, so that no probability is involved.
+        True if the score of every arm was computed, exactly or as far as it takes to prove that others are
+        better, so that no probability is involved.
     unconditional
         True if the guarantee is proved in ``docs/theory.md`` or ``docs/bandits.md`` and uses nothing
         estimated from the data.
@@ -188,7 +189,7 @@ class TopK:
         Which algorithm found the answer, since a method may leave a problem to another one.
         ``"race"``: the race of ``method="betting"``. ``"leaders"``: what that method does instead
         with at most 512 arms and expensive pulls; scores may be estimates. ``"exact"``: every arm
-        was evaluated, because the user asked for it or sampling gains nothing. Otherwise the name of
+        was read to the end, because the user asked for it or sampling gains nothing. Otherwise the name of
         the method. Of several queries all that were used, separated by commas; each has its own in
         `queries`.
     queries

@@ -14,7 +14,7 @@ import pytest
 from sureshot import _native
 from sureshot._native import Team
 from sureshot.blocks import Blocks
-from sureshot.search.screen import errors_of
+from sureshot.search.screen import error_terms
 from sureshot.sources.dense import REWARDS, DenseSource
 from sureshot.sources.norms import PromisedNorms
 from tests.conftest import ELEMENT_TYPES, LAYOUTS, random_data, rewards, sums
@@ -70,6 +70,10 @@ def screened_scores(data: Array, queries: Floats, reward: str) -> Screened:
     )
     assert screened is not None
     return screened
+
+
+def errors_of(screened: Screened, query: int, size: int) -> Floats:
+    return error_terms(screened, query, size).errors(screened.scores[query], screened.squares)
 
 
 def excess(data: Array, queries: Floats, reward: str) -> float:

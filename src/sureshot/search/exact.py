@@ -1,4 +1,8 @@
-"""The plain answer: the exact score of every arm."""
+"""The plain answer: the score of every arm.
+
+First in float32, where that is faster: arms that it proves not to be among the k best are not computed
+in float64 (`sureshot.search.screen`). The answer is the same to the last bit.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.search import certificate, cosine
-from sureshot.search.problem import Answer, largest, timed
+from sureshot.search.best import Best
+from sureshot.search.problem import Answer, queries_of, timed
+from sureshot.search.screen import Screen, pays
 from sureshot.sources.base import QuerySource
 
 if TYPE_CHECKING:
@@ -17,7 +23,6 @@ if TYPE_CHECKING:
     from sureshot._seed import Rng
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
-    from sureshot.sources.base import Source
 
 # Numbers between two reports of progress: a few tens of milliseconds at memory speed.
 NUMBERS_PER_ROUND = 1 << 27
@@ -29,7 +34,7 @@ AT_ONCE = 16
 
 
 def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:  # noqa: ARG001
-    """Evaluate every arm exactly."""
+    """Find the k best arms exactly."""
     return _search_together([problem], [tally], problem.team, None)[0]
 
 
@@ -39,7 +44,7 @@ def search_together(
     team: Team,
     norms: Floats | None = None,
 ) -> list[Answer]:
-    """Evaluate every arm exactly for each problem; all of them have the same arms.
+    """Find the k best arms exactly for each problem; all of them have the same arms.
 
     Some arms at a time, so that progress can be reported. Where cosines are asked for and the norms of
     the arms are unknown, `norms` is filled with them in the same pass.
@@ -53,32 +58,47 @@ def search_together(
 def _search_together(
     problems: Sequence[Problem], tallies: Sequence[Tally], team: Team, norms: Floats | None
 ) -> list[Answer]:
-    arms, source = problems[0].arms, problems[0].source
-    arms_per_round = max(1, NUMBERS_PER_ROUND // source.n_coordinates)
-    if source.coordinate_major:  # where few arms are no long pieces of columns
-        arms_per_round = max(arms_per_round, FEWEST_ARMS_BY_COLUMN)
-    scores = np.empty((len(problems), len(arms)))
-    best: list[Ints] = [arms] * len(problems)
-    for start in range(0, len(arms), arms_per_round):
-        stop = min(start + arms_per_round, len(arms))
-        some = slice(start, stop)
-        if norms is None:
-            sums = sums_of(problems, arms[some], team)
-        else:
-            sums = _sums_and_cosines(problems, some, team, norms)
-        for at, (problem, tally, own) in enumerate(zip(problems, tallies, scores, strict=True)):
-            own[some] = problem.scores(some, sums[at])
-            tally.numbers_read += (stop - start) * source.n_coordinates
-            tally.exact_scores += stop - start
-            threshold = None
-            if stop >= problem.k:
-                best[at] = largest(own[:stop], problem.k)
-                threshold = float(own[best[at][-1]])
-            tally.end_round(len(arms) - stop, source.n_coordinates, threshold)
+    best = [Best(problem.k) for problem in problems]
+    _read_all(problems, tallies, team, norms, best)
     return [
-        Answer(k_best, own[k_best], certificate.exact_answer(problem), "exact")
-        for problem, k_best, own in zip(problems, best, scores, strict=True)
+        Answer(own.positions, own.scores, certificate.exact_answer(problem), "exact")
+        for problem, own in zip(problems, best, strict=True)
     ]
+
+
+def _read_all(
+    problems: Sequence[Problem],
+    tallies: Sequence[Tally],
+    team: Team,
+    norms: Floats | None,
+    best: Sequence[Best],
+) -> None:
+    arms, source = problems[0].arms, problems[0].source
+    per_round = max(1, NUMBERS_PER_ROUND // source.n_coordinates)
+    if source.coordinate_major:  # where few arms are no long pieces of columns
+        per_round = max(per_round, FEWEST_ARMS_BY_COLUMN)
+    screen = Screen(problems, tallies, team) if norms is None and pays(problems) else None
+    start = 0
+    while start < len(arms):
+        wanted = per_round if screen is None else min(per_round, screen.next_arms)
+        some = slice(start, min(start + wanted, len(arms)))
+        found = None if screen is None else screen.candidates(some, best)
+        if found is None:
+            screen = None
+            positions = [np.arange(some.start, some.stop)] * len(problems)
+            sums = list(_sums_and_cosines(problems, some, team, norms))
+        else:
+            positions = found
+            sums = [
+                sums_of([problem], arms[own], team)[0]
+                for problem, own in zip(problems, positions, strict=True)
+            ]
+        for at, (problem, tally) in enumerate(zip(problems, tallies, strict=True)):
+            best[at].add(positions[at], problem.scores(positions[at], sums[at]))
+            tally.numbers_read += len(positions[at]) * source.n_coordinates
+            tally.exact_scores += len(positions[at])
+            tally.end_round(len(arms) - some.stop, source.n_coordinates, best[at].threshold)
+        start = some.stop
 
 
 def sums_of(problems: Sequence[Problem], arms: Ints, team: Team) -> Floats:
@@ -86,22 +106,19 @@ def sums_of(problems: Sequence[Problem], arms: Ints, team: Team) -> Floats:
     sources = [problem.source for problem in problems]
     if not isinstance(sources[0], QuerySource):
         return np.stack([source.exact_scores(arms) for source in sources])
-    return sources[0].exact_scores_of(_queries(sources), arms, team)
+    return sources[0].exact_scores_of(queries_of(problems), arms, team)
 
 
 def _sums_and_cosines(
-    problems: Sequence[Problem], some: slice, team: Team, norms: Floats
+    problems: Sequence[Problem], some: slice, team: Team, norms: Floats | None
 ) -> Floats:
-    """Return the same, and fill in the norms of the arms and the factors that make cosines of sums."""
-    arms, sources = problems[0].arms[some], [problem.source for problem in problems]
-    assert isinstance(sources[0], QuerySource), "cosines are of data and queries"
-    sums, norms[some] = sources[0].exact_scores_and_norms(_queries(sources), arms, team)
+    """Return the same, and fill in norms of the arms and the factors that make cosines of sums."""
+    arms, source = problems[0].arms[some], problems[0].source
+    if norms is None:
+        return sums_of(problems, arms, team)
+    assert isinstance(source, QuerySource), "cosines are of data and queries"
+    sums, norms[some] = source.exact_scores_and_norms(queries_of(problems), arms, team)
     for problem in problems:
         if problem.query_norm is not None:
             problem.scale[some] = cosine.factors(norms[some], arms, problem.query_norm)
     return sums
-
-
-def _queries(sources: Sequence[Source]) -> Floats:
-    queries = [source.query for source in sources if isinstance(source, QuerySource)]
-    return queries[0][None] if len(queries) == 1 else np.stack(queries)

@@ -13,9 +13,10 @@ import numpy as np
 from sureshot._native import Team
 from sureshot.errors import BoundsError
 from sureshot.result import RoundInfo
+from sureshot.sources.base import QuerySource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from sureshot._types import Floats, Ints
     from sureshot.result import Certificate
@@ -130,6 +131,13 @@ class Tally:
         self.rounds.append(info)
         if self.progress is not None:
             self.progress(info)
+
+
+def queries_of(problems: Sequence[Problem]) -> Floats:
+    """Return the queries of problems that have the same data, one row each."""
+    sources = [problem.source for problem in problems]
+    queries = [source.query for source in sources if isinstance(source, QuerySource)]
+    return queries[0][None] if len(queries) == 1 else np.stack(queries)
 
 
 @contextmanager

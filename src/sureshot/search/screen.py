@@ -8,14 +8,92 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from sureshot import _native
+from sureshot.search.problem import queries_of
+from sureshot.sources.base import QuerySource
 from sureshot.theory import screening
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sureshot._native import Team
     from sureshot._types import Floats, Ints
-    from sureshot.search.problem import Problem
-    from sureshot.sources.base import Screened
+    from sureshot.search.best import Best
+    from sureshot.search.problem import Problem, Tally
+    from sureshot.sources.base import Screened, Source
+    from sureshot.theory.screening import ErrorTerms
+
+
+# Arms that are screened before it is decided whether to go on: so many numbers, a fraction of a
+# millisecond, and so many times k arms. Then so many times as many, as long as few are left.
+FIRST_NUMBERS = 1 << 20
+FIRST_ARMS_PER_K = 16
+GROWTH = 4
+
+# Below so many numbers a screen takes longer than it saves.
+FEWEST_NUMBERS = 1 << 21
+
+# The largest share of the arms that may be left. An arm of coordinate-major data is read in as many cache lines
+# as it has coordinates, so that there it must be fewer of them.
+LARGEST_SHARE = 1 / 8
+LARGEST_SHARE_BY_COLUMN = 1 / 64
+
+
+def pays(problems: Sequence[Problem]) -> bool:
+    """Return whether a screen of these problems, which have the same arms, is worth beginning."""
+    problem = problems[0]
+    numbers = len(problem.arms) * problem.source.n_coordinates
+    few = problem.k <= _largest_share(problem.source) * len(problem.arms)
+    return isinstance(problem.source, QuerySource) and numbers >= FEWEST_NUMBERS and few
+
+
+class Screen:
+    """Screens the arms of some problems, which have the same arms, some after the others.
+
+    Parameters
+    ----------
+    problems
+        All with the same data and arms.
+    tallies
+        Count what is read, one for each problem.
+    team
+        The threads that read.
+    """
+
+    def __init__(self, problems: Sequence[Problem], tallies: Sequence[Tally], team: Team) -> None:
+        source = problems[0].source
+        self._problems, self._tallies, self._team = problems, tallies, team
+        self._queries = queries_of(problems)
+        self._share = _largest_share(source)
+        self.next_arms = max(  # how many to screen next
+            FIRST_NUMBERS // source.n_coordinates, FIRST_ARMS_PER_K * problems[0].k
+        )
+
+    def candidates(self, some: slice, best: Sequence[Best]) -> list[Ints] | None:
+        """Return the positions of those of some arms that can be among the k best of each problem.
+
+        `best` has the best arms so far. None if that leaves too many arms, or there is no screen of these
+        arms: then it is quicker to evaluate all.
+        """
+        arms, source = self._problems[0].arms[some], self._problems[0].source
+        assert isinstance(source, QuerySource), "what is screened has queries"
+        screened = source.screened_scores(self._queries, arms, self._team)
+        if screened is None:
+            return None
+        for tally in self._tallies:
+            tally.numbers_read += len(arms) * source.n_coordinates
+        found = [
+            some.start + candidates(problem, some, screened, query, best[query].scores)
+            for query, problem in enumerate(self._problems)
+        ]
+        if max(map(len, found)) > self._share * len(arms):
+            return None
+        self.next_arms *= GROWTH
+        return found
+
+
+def _largest_share(source: Source) -> float:
+    return LARGEST_SHARE_BY_COLUMN if source.coordinate_major else LARGEST_SHARE
 
 
 def candidates(problem: Problem, some: slice, screened: Screened, query: int, best: Floats) -> Ints:
@@ -32,28 +110,26 @@ def candidates(problem: Problem, some: slice, screened: Screened, query: int, be
     best
         The scores of the best arms so far, at most k.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = screened.scores[query]
-        errors = errors_of(screened, query, problem.source.n_coordinates)
-        sizes = problem.as_scores(sums)
-        scale = 1.0 if problem.factors is None else problem.factors[some]
-        # Rounding keeps the order, so these are limits of the scores as they are computed in float64.
-        upper, lower = scale * (sizes + errors), scale * (sizes - errors)
-    lower = np.fmax(lower, -np.inf)  # of what is not known, too
-    least = np.concatenate([best, lower])
-    if len(least) < problem.k:
-        return np.arange(len(sums))
-    threshold = np.partition(least, -problem.k)[-problem.k]
-    return np.flatnonzero((lower == -np.inf) | ~(upper < threshold))
+    terms = error_terms(screened, query, problem.source.n_coordinates)
+    # Rounding keeps the order, so the limits of the sums, scaled, are limits of the scores.
+    return _native.candidates(
+        screened.scores[query],
+        screened.squares,
+        problem.scale[some],
+        len(problem.signs) == 2,
+        fixed=terms.fixed,
+        of_root=terms.of_root,
+        of_score=terms.of_score,
+        best=best,
+        k=problem.k,
+    )
 
 
-def errors_of(screened: Screened, query: int, n_coordinates: int) -> Floats:
+def error_terms(screened: Screened, query: int, n_coordinates: int) -> ErrorTerms:
     """Return how far the scores for one query may be from the exact ones: Theorem 16."""
-    scores, rounding = screened.scores[query], float(screened.query_roundings[query])
+    rounding = float(screened.query_roundings[query])
     if screened.squares is not None:
         return screening.errors_of_products(
-            scores,
-            screened.squares,
             query_norm=float(screened.query_norms[query]),
             query_rounding=rounding,
             unit=float(screened.units[query]),
@@ -65,8 +141,5 @@ def errors_of(screened: Screened, query: int, n_coordinates: int) -> Floats:
         "l1": screening.errors_of_absolute_distances,
     }[screened.reward]
     return of_distances(
-        scores,
-        query_rounding=rounding,
-        roundings=screened.roundings,
-        n_coordinates=n_coordinates,
+        query_rounding=rounding, roundings=screened.roundings, n_coordinates=n_coordinates
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats
+
+LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +28,20 @@ def rounded_queries(queries: Floats, reward: str) -> RoundedQueries | None:
 
     For inner products each is divided by a power of two first, so that its largest value is about 1.
     """
-    units = np.ones(len(queries))
+    largest = np.abs(queries).max(axis=1)
+    norms, units, scaled = largest, np.ones(len(queries)), queries
     if reward == "ip":
-        units = np.array([_power_of_two(query) for query in queries])
-    scaled = queries / units[:, None]
-    with np.errstate(over="ignore"):
-        values = scaled.astype(np.float32)
-    if not np.isfinite(values).all():
+        units = np.ldexp(0.5, np.frexp(largest)[1])
+        scaled = queries / units[:, None]
+        norms = np.sqrt(np.square(scaled).sum(axis=1)) * units
+    elif largest.max() > LARGEST_FLOAT32:
         return None
-    lost = np.abs(scaled - values)
-    roundings = lost.sum(axis=1) if reward == "l1" else _norms(lost)
-    norms = _norms(scaled)
-    return RoundedQueries(values, norms * units, roundings * units, units)
-
-
-def _power_of_two(query: Floats) -> float:
-    """Return one that is about the largest value."""
-    return math.ldexp(1.0, math.frexp(float(np.abs(query).max()))[1])
+    values = scaled.astype(np.float32)
+    lost = scaled - values
+    roundings = np.zeros(len(queries))
+    if lost.any():
+        roundings = (np.abs(lost).sum(axis=1) if reward == "l1" else _norms(lost)) * units
+    return RoundedQueries(values, norms, roundings, units)
 
 
 def _norms(rows: Floats) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,16 +18,34 @@ FLOAT64_ROUNDOFF = 2.0**-53
 # More than a term loses where results of float32 are below its smallest normal number, 2**-126.
 UNDERFLOW = 2.0**-125
 
-# More than what a dozen operations of float64 lose of the bound itself and of the scores.
+# More than what a dozen operations of float64 lose of an error itself, and of a score.
 SLACK = 2.0**-20
 SLACK_OF_SCORES = 2.0**-50
 
 
+@dataclass(frozen=True, slots=True)
+class ErrorTerms:
+    """The most that a screened score may be off: ``fixed + of_root * sqrt(m) + of_score * |score|``.
+
+    m is the screened squared norm of the row for inner products, and the size of the score for distances.
+    """
+
+    fixed: float
+    of_root: float
+    of_score: float
+
+    def errors(self, scores: Floats, squares: Floats | None) -> Floats:
+        """Return the errors of some scores."""
+        sizes = np.abs(scores)
+        roots = np.sqrt(sizes if squares is None else squares)
+        return self.fixed + self.of_root * roots + self.of_score * sizes
+
+
 def rounding_share(roundings: int, n_coordinates: int) -> float:
-    """Return the share of the sum of the absolute terms that a screened sum may be off by.
+    """Return the share of the sum of the absolute terms that a screened sum may be off by: Lemma 15.
 
     Each term is rounded at most `roundings` times in float32, and the sums of some terms are added up in
-    float64 (Lemma 15).
+    float64.
 
     Examples
     --------
@@ -37,60 +57,58 @@ def rounding_share(roundings: int, n_coordinates: int) -> float:
 
 
 def errors_of_products(
-    scores: Floats,
-    squares: Floats,
     *,
     query_norm: float,
     query_rounding: float,
     unit: float,
     roundings: int,
     n_coordinates: int,
-) -> Floats:
+) -> ErrorTerms:
     """Return how far screened inner products may be from those that are computed in float64.
 
-    Theorem 16 (a). `squares` are the screened squared norms of the rows, `query_norm` the norm of the query
-    and `query_rounding` that of what its values lose in float32; the query was divided by `unit`.
+    Theorem 16 (a). `query_norm` is the norm of the query and `query_rounding` that of what its values lose
+    in float32; the query was divided by `unit`.
     """
     share = rounding_share(roundings, n_coordinates)
     lost = n_coordinates * UNDERFLOW
-    norms = np.sqrt((squares + lost) / (1 - share))
     exact = _gamma(n_coordinates, FLOAT64_ROUNDOFF)
-    of_norms = share * (query_norm + query_rounding) + query_rounding + exact * query_norm
-    return _widened(norms * of_norms + lost * unit, scores)
+    of_norm = share * (query_norm + query_rounding) + query_rounding + exact * query_norm
+    of_root = of_norm / math.sqrt(1 - share)
+    return _widened(of_root * math.sqrt(lost) + lost * unit, of_root, 0.0)
 
 
 def errors_of_squared_distances(
-    scores: Floats, *, query_rounding: float, roundings: int, n_coordinates: int
-) -> Floats:
+    *, query_rounding: float, roundings: int, n_coordinates: int
+) -> ErrorTerms:
     """Return the same of squared distances, negated or not: Theorem 16 (b).
 
     `query_rounding` is the Euclidean norm of what the values of the query lose in float32.
     """
-    distances, errors = _true_distances(scores, roundings + 2, n_coordinates)
-    errors += query_rounding * (2 * np.sqrt(distances) + query_rounding)
-    distances += errors
-    return _widened(errors + _gamma(n_coordinates + 2, FLOAT64_ROUNDOFF) * distances, scores)
+    share = rounding_share(roundings + 2, n_coordinates)
+    exact = _gamma(n_coordinates + 2, FLOAT64_ROUNDOFF)
+    of_root = 2 * query_rounding / math.sqrt(1 - share)
+    lost = n_coordinates * UNDERFLOW
+    moved = query_rounding**2 + of_root * math.sqrt(lost)
+    return _one_sign(share, exact, lost, of_root, moved)
 
 
 def errors_of_absolute_distances(
-    scores: Floats, *, query_rounding: float, roundings: int, n_coordinates: int
-) -> Floats:
+    *, query_rounding: float, roundings: int, n_coordinates: int
+) -> ErrorTerms:
     """Return the same of sums of absolute differences: Theorem 16 (c).
 
     `query_rounding` is the sum of the absolute values of what the query loses in float32.
     """
-    distances, errors = _true_distances(scores, roundings + 1, n_coordinates)
-    errors += query_rounding
-    distances += errors
-    return _widened(errors + _gamma(n_coordinates + 1, FLOAT64_ROUNDOFF) * distances, scores)
+    share = rounding_share(roundings + 1, n_coordinates)
+    exact = _gamma(n_coordinates + 1, FLOAT64_ROUNDOFF)
+    return _one_sign(share, exact, n_coordinates * UNDERFLOW, 0.0, query_rounding)
 
 
-def _true_distances(scores: Floats, roundings: int, n_coordinates: int) -> tuple[Floats, Floats]:
-    """Return the most that a sum of terms of one sign may be, and how far it may be from the scores."""
-    share = rounding_share(roundings, n_coordinates)
-    sizes = np.abs(scores)
-    errors = (share * sizes + n_coordinates * UNDERFLOW) / (1 - share)
-    return sizes + errors, errors
+def _one_sign(share: float, exact: float, lost: float, of_root: float, moved: float) -> ErrorTerms:
+    """Return the errors of sums of one sign; `of_root` and `moved` are what the query's rounding adds."""
+    more, lost = share / (1 - share), lost / (1 - share)
+    fixed = (1 + exact) * (lost + moved) + exact * lost
+    return _widened(fixed, (1 + exact) * of_root, (1 + exact) * more + exact * (1 + more))
 
 
 def _gamma(roundings: int, unit: float) -> float:
@@ -98,6 +116,7 @@ def _gamma(roundings: int, unit: float) -> float:
     return roundings * unit / (1 - roundings * unit)
 
 
-def _widened(errors: Floats, scores: Floats) -> Floats:
-    """Return the errors with room for their own rounding and that of ``scores + errors``."""
-    return errors * (1 + SLACK) + np.abs(scores) * SLACK_OF_SCORES
+def _widened(fixed: float, of_root: float, of_score: float) -> ErrorTerms:
+    """Return the terms with room for the rounding of an error and of the score plus that error."""
+    wide = 1 + SLACK
+    return ErrorTerms(fixed * wide, of_root * wide, of_score * wide + SLACK_OF_SCORES)
