@@ -11,7 +11,7 @@ import pytest
 import sureshot
 from sureshot import _native
 from sureshot._native import Selection, Team
-from sureshot.search import exact, product
+from sureshot.search import exact, product, product_rounding
 from sureshot.sources import costs
 from sureshot.theory.rounding import any_order_share
 
@@ -35,15 +35,15 @@ TYPES: tuple[Any, ...] = (
 def by_product(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Multiply however little there is to multiply, and return how many queries each product answers."""
     answered: list[int] = []
-    search_together = product.search_together
+    multiplied = product.Products.multiplied
 
     def listen(*args: Any) -> Any:
-        answers = search_together(*args)
+        answers = multiplied(*args)
         answered.append(sum(answer is not None for answer in answers))
         return answers
 
     monkeypatch.setattr(costs, "SHARED_NUMBER", 1e9)
-    monkeypatch.setattr(product, "search_together", listen)
+    monkeypatch.setattr(product.Products, "multiplied", listen)
     return answered
 
 
@@ -128,7 +128,7 @@ def test_panels_of_columns_and_tiles_of_rows(
     metric: str, dtype: Any, by_product: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(product, "SCORES_AT_ONCE", 200)
-    monkeypatch.setattr(product, "PANEL", 100)
+    monkeypatch.setattr(product_rounding, "PANEL", 100)
     rng = np.random.default_rng(4)
     data = rng.standard_normal((70, 1535)).astype(dtype)
     bounds = sureshot.scan(data)
@@ -158,8 +158,8 @@ def test_scores_that_nearly_tie(metric: str, *, cancelling: bool) -> None:
 @pytest.mark.parametrize("metric", ["ip", "sqeuclidean"])
 def test_planted_error_in_the_bound_is_caught(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data, queries = nearly_tied(np.random.default_rng(5), cancelling=False)
-    monkeypatch.setattr(product, "any_order_share", lambda *_: 1e-12)
-    monkeypatch.setattr(product, "rounding_share", lambda *_: 0.0)
+    monkeypatch.setattr(product_rounding, "any_order_share", lambda *_: 1e-12)
+    monkeypatch.setattr(product_rounding, "rounding_share", lambda *_: 0.0)
     with pytest.raises(AssertionError, match="not equal"):
         assert_as_alone(data, queries.astype(np.float32), 6, metric=metric)
 

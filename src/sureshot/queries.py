@@ -15,7 +15,8 @@ import numpy as np
 
 from sureshot._native import Team
 from sureshot.result import share_time
-from sureshot.search import exact, product
+from sureshot.search import exact
+from sureshot.search.product import Products, queries_at_once
 from sureshot.search.race import finishing
 from sureshot.search.run import result_of, run
 
@@ -121,13 +122,13 @@ def _run_exactly(
     """Search with some of the queries by reading everything, as many at once as have room."""
     team = queries.team
     one, _ = queries.problem(which[0], team, norms)
-    at_once = product.queries_at_once(one)
+    products, at_once = Products(one, team), queries_at_once(one)
     results: list[TopK] = []
     for first in range(0, len(which), at_once):
         some = which[first : first + at_once]
         started = [queries.problem(query, team, norms) for query in some]
         problems, tallies = [problem for problem, _ in started], [tally for _, tally in started]
-        answers = product.search_all(problems, tallies, team)
+        answers = products.answers(problems, tallies)
         results += map(result_of, problems, answers, tallies)
     return results
 

@@ -8,20 +8,19 @@ the answer has the same bits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sureshot._native import Selection
 from sureshot.search import certificate, exact
 from sureshot.search.problem import Answer, largest, timed
+from sureshot.search.product_rounding import PANEL, RoundedQueries, arm_errors, panels
 from sureshot.sources import costs
 from sureshot.sources.base import QuerySource
-from sureshot.theory.rounding import any_order_share, rounding_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
@@ -30,26 +29,16 @@ if TYPE_CHECKING:
 
 REWARDS = ("ip", "sqeuclidean")
 
-# Columns that are multiplied in the precision of the data; longer sums are made of these in double. The
-# error grows with it, and a shorter one would cost more additions.
-PANEL = 4096
-
 # Bytes that a group of queries may take: rounded for the product, in their problems, and as candidates.
 BYTES_OF_GROUP = 48 << 20
 MOST_QUERIES = 1024
-# Scores that are computed before they are compared.
-SCORES_AT_ONCE = 1 << 21
+# Scores that are computed before they are compared, and for them numbers of rows and products: a tenth of a
+# second, after which Python looks for signals.
+SCORES_AT_ONCE = 1 << 22
+NUMBERS_AT_ONCE = 1 << 23
+PRODUCTS_AT_ONCE = 1 << 32
 # Candidates of one query, besides twice k. A query that has more, because of ties, is searched without.
 CANDIDATES = 1024
-# Where queries, factors and norms are beyond these or one over them, nothing is multiplied: products could
-# overflow, or lose more to underflow than the error allows.
-LARGEST_QUERY = 2.0**100
-LARGEST_SCALE = 2.0**200
-LARGEST_NORM = 2.0**100
-# More than the products of one row can lose to underflow, each.
-UNDERFLOW = {"float32": 2.0**-124, "float64": 2.0**-700}
-# More than the square root of what a square can lose to it.
-LOST_NORM = 2.0**-511
 
 
 def suits(problem: Problem, n_queries: int) -> bool:
@@ -81,45 +70,109 @@ def queries_at_once(problem: Problem) -> int:
     return min(max(1, BYTES_OF_GROUP // (of_problem + of_candidates)), MOST_QUERIES)
 
 
-def search_all(problems: Sequence[Problem], tallies: Sequence[Tally], team: Team) -> list[Answer]:
-    """Answer problems with the same arms exactly, by a matrix product where that costs less."""
-    if not problems:
-        return []
-    answers: list[Answer | None] = [None] * len(problems)
-    if suits(problems[0], len(problems)):
-        size = queries_at_once(problems[0])
-        for start in range(0, len(problems), size):
-            some = slice(start, start + size)
-            answers[some] = search_together(problems[some], tallies[some], team)
-    left = [at for at, answer in enumerate(answers) if answer is None]
-    for start in range(0, len(left), exact.AT_ONCE):
-        some_left = left[start : start + exact.AT_ONCE]
-        found = exact.search_together(
-            [problems[at] for at in some_left], [tallies[at] for at in some_left], team
-        )
-        for at, answer in zip(some_left, found, strict=True):
-            answers[at] = answer
-    return [answer for answer in answers if answer is not None]
+class Products:
+    """Answers queries of the same arms exactly, by matrix products where these cost less.
 
-
-def search_together(
-    problems: Sequence[Problem], tallies: Sequence[Tally], team: Team
-) -> list[Answer | None]:
-    """Answer each problem exactly; all of them have the same arms, and `suits` holds for them.
-
-    None for a problem that must be searched in another way: where numbers are too large or too small, or not
-    finite, or so many scores nearly tie that a product decides little.
+    Parameters
+    ----------
+    like
+        The problem of one of the queries.
+    team
+        The threads of what is not multiplied; the product has those that numpy gives it.
     """
-    with timed(*tallies):
-        selection = _screened(problems, tallies, team)
-    if selection is None:
-        return [None] * len(problems)
-    answers: list[Answer | None] = []
-    for query, (problem, tally) in enumerate(zip(problems, tallies, strict=True)):
-        with timed(tally):
-            candidates = selection.candidates(query)
-            answers.append(None if candidates is None else _evaluated(problem, tally, candidates))
-    return answers
+
+    def __init__(self, like: Problem, team: Team) -> None:
+        self._like, self._team = like, team
+        self._squares: Floats | None = None  # the squared norms of the arms, once they are needed
+
+    def answers(self, problems: Sequence[Problem], tallies: Sequence[Tally]) -> list[Answer]:
+        """Return the answer of each problem, to the last bit that of the problem alone."""
+        if not problems:
+            return []
+        found: list[Answer | None] = [None] * len(problems)
+        if suits(problems[0], len(problems)):
+            size = queries_at_once(problems[0])
+            for start in range(0, len(problems), size):
+                some = slice(start, start + size)
+                found[some] = self.multiplied(problems[some], tallies[some])
+        left = [at for at, answer in enumerate(found) if answer is None]
+        for start in range(0, len(left), exact.AT_ONCE):
+            some_left = left[start : start + exact.AT_ONCE]
+            others = exact.search_together(
+                [problems[at] for at in some_left], [tallies[at] for at in some_left], self._team
+            )
+            for at, answer in zip(some_left, others, strict=True):
+                found[at] = answer
+        return [answer for answer in found if answer is not None]
+
+    def multiplied(
+        self, problems: Sequence[Problem], tallies: Sequence[Tally]
+    ) -> list[Answer | None]:
+        """Return the answer of each problem by a product.
+
+        None for a problem that must be searched in another way: where numbers are too large or too small, or
+        not finite, or so many scores nearly tie that a product decides little.
+        """
+        with timed(*tallies):
+            selection = self._screened(problems, tallies)
+        if selection is None:
+            return [None] * len(problems)
+        found: list[Answer | None] = []
+        for query, (problem, tally) in enumerate(zip(problems, tallies, strict=True)):
+            with timed(tally):
+                candidates = selection.candidates(query)
+                found.append(None if candidates is None else _evaluated(problem, tally, candidates))
+        return found
+
+    def _screened(self, problems: Sequence[Problem], tallies: Sequence[Tally]) -> Selection | None:
+        """Multiply everything and return who can be among the best; None if the numbers forbid it."""
+        first = self._like
+        source, n_arms, width = first.source, len(first.arms), first.source.n_coordinates
+        assert isinstance(source, QuerySource), "products are of data and queries"
+        tiles = source.tiles()
+        assert tiles is not None, "such a source has rows to multiply"
+        distance = source.reward == "sqeuclidean"
+        queries = RoundedQueries.of(problems, tiles.dtype, distance=distance)
+        if queries is None:
+            return None
+        if self._squares is None:
+            self._squares = tiles.squared_norms(first.arms, self._team)
+            source.check_norms(first.arms, np.sqrt(self._squares))
+        errors = arm_errors(problems[0], queries, self._squares, distance=distance)
+        if errors is None:
+            return None
+        selection = Selection(len(problems), first.k, CANDIDATES)
+        rows = _rows_at_once(len(problems), width)
+        reported = 0
+        for start in range(0, n_arms, rows):
+            some = slice(start, min(start + rows, n_arms))
+            selection.add(
+                self._team,
+                _products(tiles, first.arms[some], queries.values),
+                start,
+                offset=errors.offset[some],
+                scale=errors.scale[some],
+                fixed=errors.fixed[some],
+                factor=errors.factor[some],
+                both_signs=len(first.signs) == 2,
+                units=queries.units,
+                lengths=queries.lengths,
+            )
+            numbers = (some.stop - reported) * width
+            if numbers >= exact.NUMBERS_PER_ROUND or some.stop == n_arms:
+                for tally in tallies:
+                    tally.numbers_read += numbers
+                    if some.stop < n_arms:
+                        tally.end_round(n_arms - some.stop, width)
+                reported = some.stop
+        return selection
+
+
+def _rows_at_once(n_queries: int, width: int) -> int:
+    """Return how many rows are multiplied at once: few enough to be interrupted, and for the memory."""
+    columns = min(width, PANEL)
+    most = min(SCORES_AT_ONCE, PRODUCTS_AT_ONCE // columns) // n_queries
+    return max(1, min(most, NUMBERS_AT_ONCE // columns))
 
 
 def _evaluated(problem: Problem, tally: Tally, candidates: Ints) -> Answer:
@@ -133,58 +186,10 @@ def _evaluated(problem: Problem, tally: Tally, candidates: Ints) -> Answer:
     return Answer(candidates[best], scores[best], certificate.exact_answer(problem), "exact")
 
 
-def _screened(
-    problems: Sequence[Problem], tallies: Sequence[Tally], team: Team
-) -> Selection | None:
-    """Multiply everything and return who can be among the best; None if the numbers do not allow it."""
-    first = problems[0]
-    source, n_arms = first.source, len(first.arms)
-    assert isinstance(source, QuerySource), "products are of data and queries"
-    tiles = source.tiles()
-    assert tiles is not None, "such a source has rows to multiply"
-    distance = source.reward == "sqeuclidean"
-    queries = _Queries.of(problems, tiles.dtype, distance=distance)
-    if queries is None:
-        return None
-    errors = _Errors(first, queries, distance=distance)
-    selection = Selection(len(problems), first.k, CANDIDATES)
-    rows = max(1, min(tiles.n_rows, SCORES_AT_ONCE // len(problems)))
-    reported = 0
-    for start in range(0, n_arms, rows):
-        some = slice(start, min(start + rows, n_arms))
-        arms = first.arms[some]
-        squares = tiles.squared_norms(arms, team)
-        known = errors.of(some, squares)
-        if known is None:
-            return None
-        source.check_norms(arms, np.sqrt(squares))
-        scores = _products(tiles, arms, queries.values)
-        selection.add(
-            team,
-            scores,
-            start,
-            offset=known.offset,
-            scale=known.scale,
-            fixed=known.fixed,
-            factor=known.factor,
-            both_signs=len(first.signs) == 2,
-            units=queries.units,
-            lengths=queries.lengths,
-        )
-        numbers = (some.stop - reported) * source.n_coordinates
-        if numbers >= exact.NUMBERS_PER_ROUND or some.stop == n_arms:
-            for tally in tallies:
-                tally.numbers_read += numbers
-                if some.stop < n_arms:
-                    tally.end_round(n_arms - some.stop, source.n_coordinates)
-            reported = some.stop
-    return selection
-
-
 def _products(tiles: Tiles, arms: Ints, queries: Array) -> Array:
     """Return the product of each query with each arm, (queries, arms), of several panels in double."""
     scores: Array | None = None
-    for columns in _panels(queries.shape[1]):
+    for columns in panels(queries.shape[1]):
         panel = tiles.panel(arms, columns.start, columns.stop)
         with np.errstate(over="ignore", invalid="ignore"):
             some = queries[:, columns] @ panel.T
@@ -194,93 +199,3 @@ def _products(tiles: Tiles, arms: Ints, queries: Array) -> Array:
             scores += some
     assert scores is not None, "rows have columns"
     return scores
-
-
-def _panels(width: int) -> Iterator[slice]:
-    for start in range(0, width, PANEL):
-        yield slice(start, min(start + PANEL, width))
-
-
-@dataclass(frozen=True, slots=True)
-class _Queries:
-    """Queries as they are multiplied: times a power of two, and rounded to the type of the data."""
-
-    values: Array  # (queries, coordinates)
-    units: Floats  # these powers
-    # By what the norm of a row is multiplied in the error of its product.
-    lengths: Floats
-    # What is added to that norm for the errors that do not grow with it.
-    constant: float
-    slack: float  # a share of the largest possible score: errors of double precision stay far below
-
-    @classmethod
-    def of(
-        cls, problems: Sequence[Problem], dtype: np.dtype[Any], *, distance: bool
-    ) -> _Queries | None:
-        """Return them, or None if some are too large or too small, or their factors are."""
-        width = problems[0].source.n_coordinates
-        values = np.empty((len(problems), width), dtype)
-        units, norms, lost = np.empty((3, len(problems)))
-        for at, problem in enumerate(problems):
-            assert isinstance(problem.source, QuerySource), "products are of data and queries"
-            query = problem.source.query
-            size, factors = float(np.abs(query).max()), problem.factors
-            if size > 0 and not 1 / LARGEST_QUERY < size < LARGEST_QUERY:
-                return None
-            if factors is not None and not (
-                factors.min() > 1 / LARGEST_SCALE and factors.max() < LARGEST_SCALE
-            ):
-                return None
-            units[at] = unit = 1.0 if size == 0 else 2.0 ** -np.frexp(size)[1]
-            scaled = query * unit
-            values[at] = scaled
-            scaled -= values[at]
-            lost[at] = np.sqrt(np.square(scaled).sum())
-            norms[at] = unit * np.sqrt(np.square(query).sum())
-        slack = 4 * rounding_share(width, width)
-        unit_roundoff = 2.0**-24 if dtype == np.float32 else 2.0**-53
-        share = any_order_share(min(width, PANEL), unit_roundoff)
-        # More than the norm of the rounded query, which is at least 1/2 unless it is all zeros.
-        lengths = (share + slack) * np.maximum(1.001 * norms, 0.5) + 1.001 * lost
-        constant = np.full(len(problems), width * UNDERFLOW[dtype.name])
-        if distance:
-            constant += slack * np.square(1.001 * norms) / units
-        return cls(values, units, lengths, float(np.max(constant / lengths)), slack)
-
-
-@dataclass(frozen=True, slots=True)
-class _TileErrors:
-    """What a selection must know of the arms of a tile besides their products."""
-
-    offset: Floats
-    scale: Floats
-    fixed: Floats
-    factor: Floats
-
-
-class _Errors:
-    """Errors of the scores of a group of queries, by the norms of the arms.
-
-    The factors of the arms may differ from query to query only by a number that all arms have in common.
-    """
-
-    def __init__(self, problem: Problem, queries: _Queries, *, distance: bool) -> None:
-        self._factors, self._distance = problem.factors, distance
-        self._constant, self._slack = queries.constant, queries.slack
-        self._lost_norm = LOST_NORM * problem.source.n_coordinates
-
-    def of(self, some: slice, squares: Floats) -> _TileErrors | None:
-        """Return those of some arms with these squared norms, or None if these are too large."""
-        if not squares.max() < LARGEST_NORM**2:  # or not a number
-            return None
-        scale = np.ones(len(squares))
-        if self._factors is not None:
-            scale = np.ascontiguousarray(self._factors[some])
-        norms = np.sqrt(squares * (1 + self._slack)) + self._lost_norm
-        zeros = np.zeros(len(squares))
-        return _TileErrors(
-            offset=squares / -2 if self._distance else zeros,
-            scale=scale,
-            fixed=self._slack * np.square(norms) if self._distance else zeros,
-            factor=scale * (norms + self._constant),
-        )

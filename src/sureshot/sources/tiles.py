@@ -13,12 +13,6 @@ if TYPE_CHECKING:
     from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
 
-# Bytes of the rows of a tile: they stay in the caches between the pass for their norms and the product.
-BYTES_OF_TILE = 8 << 20
-# A tile has at least so many rows, or the product would be made of small pieces.
-FEWEST_ROWS = 64
-MOST_ROWS = 4096
-
 
 class Tiles:
     """Reads `data`, (n, N), as float32, or as float64 if that is its type; both are exact."""
@@ -33,8 +27,6 @@ class Tiles:
             values, element, squared, origin, block=data.shape[1], shift=0
         )
         self._origin = origin[None]
-        rows = BYTES_OF_TILE // (self.dtype.itemsize * data.shape[1])
-        self.n_rows = min(max(rows, FEWEST_ROWS), MOST_ROWS)
 
     def panel(self, arms: Ints, start: int, stop: int) -> Array:
         """Return the columns [start, stop) of some rows, which are ascending."""
