@@ -237,7 +237,7 @@ def as_recorded(result: TopK) -> dict[str, Any]:
     """Return everything of a result that does not depend on the clock."""
     found = result.to_dict()
     for one in (found, *found["queries"]):
-        del one["work"]["seconds"]
+        del one["work"]["seconds"], one["work"]["choice"]
         rounds = one.pop("rounds", [])
         one["numbers_after_rounds"] = [info["numbers_read"] for info in rounds]
         one["arms_after_rounds"] = [info["arms"] for info in rounds]

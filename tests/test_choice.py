@@ -102,3 +102,16 @@ def test_what_is_sampled_does_not_depend_on_threads() -> None:
         choice = choose(one, np.random.default_rng(0), tally, SAMPLE)
         counts.add((tally.numbers_read, choice))
     assert len(counts) == 1
+
+
+def test_the_work_says_what_was_chosen_and_why() -> None:
+    small = np.random.default_rng(0).random((100, 200), np.float32)
+    alone = sureshot.top_k(small, small[3] - 0.5, 5, bounds=(0, 1))
+    assert alone.work.choice == (
+        "every arm evaluated: to evaluate every arm costs less than the rounds of a race"
+    )
+    assert sureshot.top_k(small, small[3], 5, method="exact").work.choice == ""
+    budget = sureshot.top_k(small, small[3] - 0.5, 5, bounds=(0, 1), budget=0.3, rng=0)
+    assert budget.work.choice.startswith("raced: there is a budget")
+    several = sureshot.top_k(small, small[:3] - 0.5, 5, bounds=(0, 1))
+    assert several.work.choice == several.queries[0].work.choice

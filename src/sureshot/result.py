@@ -114,6 +114,9 @@ class Work:
     pulls_paid
         Of `best_arms`: rewards that `pull` returned in this call; the others were found in the
         journal. 0 for arrays.
+    choice
+        How the search went about it and why, in words, where it had a choice: a race, every arm
+        evaluated, or a matrix product. Empty where the method leaves none.
     """
 
     numbers_read: int
@@ -124,6 +127,7 @@ class Work:
     seconds: float
     pulls_paid: int = 0
     numbers_scanned: int = 0
+    choice: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary ready for JSON."""
@@ -309,6 +313,7 @@ def stack(results: Sequence[TopK]) -> TopK:
         exact_scores=sum(one.exact_scores for one in works),
         seconds=sum(one.seconds for one in works),
         numbers_scanned=sum(one.numbers_scanned for one in works),
+        choice=_of_each([one.choice for one in works]),
     )
     return TopK(
         scores=np.stack([result.scores for result in results]),
@@ -332,10 +337,15 @@ def _assumption_of_each(certificates: Sequence[Certificate]) -> str:
                 "unless some normalised block sum that was not read exceeds the limit of that query, "
                 f"{min(limits):.6g} to {max(limits):.6g} (estimates, since no bounds were given)"
             )
-    shared = Counter(one.assumption if one.limit is None else beyond for one in certificates)
+    return _of_each([one.assumption if one.limit is None else beyond for one in certificates])
+
+
+def _of_each(sentences: Sequence[str]) -> str:
+    """Return what is said of several queries, each of them alone, in one sentence."""
+    shared = Counter(sentences)
     if len(shared) == 1:
-        return next(iter(shared))
+        return sentences[0]
     return "; ".join(
-        f"for {count:,} of {len(certificates):,} queries: {words}"
+        f"for {count:,} of {len(sentences):,} queries: {words or 'no choice'}"
         for words, count in shared.items()
     )

@@ -112,6 +112,7 @@ class Tally:
     seconds: float = 0.0  # that this query has taken so far
     numbers_read: int = 0
     numbers_scanned: int = 0  # of these, before the search
+    choice: str = ""  # how the search went about it, where there was a choice, and why
     exact_scores: int = 0
     rounds: list[RoundInfo] = field(default_factory=list)
 

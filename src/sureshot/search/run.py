@@ -43,6 +43,7 @@ def result_of(problem: Problem, answer: Answer, tally: Tally) -> TopK:
         exact_scores=tally.exact_scores,
         seconds=tally.seconds,
         numbers_scanned=tally.numbers_scanned,
+        choice=tally.choice,
     )
     return TopK(
         # 0.0 + x: a distance of zero is 0.0, never -0.0.

@@ -42,6 +42,7 @@ def race(
 ) -> Outcome:
     """Race the arms until each is dropped or known, or it is better to read the rest to the end."""
     choice = choose(problem, rng, tally, rules)
+    tally.choice = choice.words
     if not choice.race:
         return Outcome(problem, tally)
     current = Race(problem, rng, tally, rules)
@@ -51,6 +52,7 @@ def race(
         left = current.arms_to_finish()
         if len(left):
             current.forget_bets()
+            tally.choice += f"; then {len(left):,} arms evaluated: a race would cost more"
             return Outcome(problem, tally, current, left)
         current.end_round()
     return Outcome(problem, tally, current)

@@ -36,6 +36,11 @@ class Choice:
     race: bool
     why: str
 
+    @property
+    def words(self) -> str:
+        """What is done, and why."""
+        return f"{'raced' if self.race else 'every arm evaluated'}: {self.why}"
+
 
 def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Choice:
     """Decide whether to race the arms of a problem or to evaluate all of them."""
