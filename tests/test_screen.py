@@ -88,6 +88,37 @@ DATA: dict[str, Callable[[np.random.Generator], Array]] = {
 }
 
 
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize("with_squares", [False, True])
+@pytest.mark.parametrize("k", [1, 7, 300])
+def test_candidates_are_those_of_the_rule(absolute: bool, with_squares: bool, k: int) -> None:
+    rng = np.random.default_rng(k)
+    sums, scale = rng.standard_normal(200), np.exp(rng.standard_normal(200))
+    squares = rng.random(200) if with_squares else None
+    sums[[3, 50, 51]] = np.nan, np.inf, -np.inf
+    best = np.sort(rng.standard_normal(5))
+    terms = screening.ErrorTerms(0.01, 0.1, 0.02)
+    errors = terms.errors(sums, squares)
+    sizes = np.abs(sums) if absolute else sums
+    with np.errstate(invalid="ignore"):
+        lower, upper = scale * (sizes - errors), scale * (sizes + errors)
+    known = np.isfinite(lower) & np.isfinite(upper)
+    ends = np.sort(np.concatenate([best, lower[known]]))
+    threshold = ends[-k] if k <= len(ends) else -np.inf
+    found = _native.candidates(
+        sums,
+        squares,
+        scale,
+        absolute,
+        fixed=terms.fixed,
+        of_root=terms.of_root,
+        of_score=terms.of_score,
+        best=best,
+        k=k,
+    )
+    assert found.tolist() == np.flatnonzero(~known | (upper >= threshold)).tolist()
+
+
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("kind", DATA)

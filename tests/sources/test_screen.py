@@ -192,6 +192,7 @@ def test_what_float32_cannot_screen_is_not_screened() -> None:
     short = data.astype(np.float32)
     far = source_of(short, query, "l1").screened_scores(1e39 * query[None], arms, Team(1))
     assert far is None
+    assert source_of(short, query, "ip").screened_scores(0 * query[None], arms, Team(1)) is None
     columns = source_of(np.asfortranarray(np.ones((700, 97), np.float32)), query, "ip")
     scattered = np.array([3, 400, 699])
     assert columns.screened_scores(query[None], scattered, Team(1)) is None

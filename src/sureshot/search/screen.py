@@ -24,27 +24,34 @@ if TYPE_CHECKING:
     from sureshot.theory.screening import ErrorTerms
 
 
-# Arms that are screened before it is decided whether to go on: so many numbers, a fraction of a
-# millisecond, and so many times k arms. Then so many times as many, as long as few are left.
-FIRST_NUMBERS = 1 << 20
+# Numbers that are screened, at least, before it is decided whether to go on, a fifth of a millisecond; and so
+# many times k arms. Then so many times as many arms, as long as few are left.
+FIRST_NUMBERS = 1 << 22
 FIRST_ARMS_PER_K = 16
 GROWTH = 4
 
-# Below so many numbers a screen takes longer than it saves.
-FEWEST_NUMBERS = 1 << 21
+# Below so many numbers a screen takes longer than it saves: some 20 microseconds.
+FEWEST_NUMBERS = 1 << 20
 
 # The largest share of the arms that may be left. An arm of coordinate-major data is read in as many cache lines
 # as it has coordinates, so that there it must be fewer of them.
 LARGEST_SHARE = 1 / 8
 LARGEST_SHARE_BY_COLUMN = 1 / 64
 
+# Coordinate-major data that the caches do not hold is read no faster in float32: it comes in long pieces, and
+# sums in float64 keep up with the memory.
+MOST_BYTES_BY_COLUMN = 1 << 25
+
 
 def pays(problems: Sequence[Problem]) -> bool:
     """Return whether a screen of these problems, which have the same arms, is worth beginning."""
-    problem = problems[0]
-    numbers = len(problem.arms) * problem.source.n_coordinates
-    few = problem.k <= _largest_share(problem.source) * len(problem.arms)
-    return isinstance(problem.source, QuerySource) and numbers >= FEWEST_NUMBERS and few
+    source, n_arms, k = problems[0].source, len(problems[0].arms), problems[0].k
+    numbers = n_arms * source.n_coordinates
+    if not isinstance(source, QuerySource) or numbers < FEWEST_NUMBERS:
+        return False
+    if source.coordinate_major and numbers * source.bytes_per_number > MOST_BYTES_BY_COLUMN:
+        return False
+    return k <= _largest_share(source) * n_arms
 
 
 class Screen:

@@ -26,11 +26,14 @@ class RoundedQueries:
 def rounded_queries(queries: Floats, reward: str) -> RoundedQueries | None:
     """Return the queries in float32; None if a distance asks for values that float32 does not have.
 
-    For inner products each is divided by a power of two first, so that its largest value is about 1.
+    None, too, if a query is zero: all products with it are equal. For inner products each query is divided
+    by a power of two first, so that its largest value is about 1.
     """
     largest = np.abs(queries).max(axis=1)
     norms, units, scaled = largest, np.ones(len(queries)), queries
     if reward == "ip":
+        if not largest.all():
+            return None
         units = np.ldexp(0.5, np.frexp(largest)[1])
         scaled = queries / units[:, None]
         norms = np.sqrt(np.square(scaled).sum(axis=1)) * units
