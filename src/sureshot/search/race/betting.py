@@ -60,13 +60,18 @@ def race(
     return Outcome(problem, tally, current)
 
 
-def worth_racing(problem: Problem) -> bool:
-    """Return whether there is anything to race for, and numbers that float64 can race with."""
-    intervals = problem.intervals
+def never_races(problem: Problem) -> bool:
+    """Return whether there is nothing to race for, with this query or any other one."""
     unlimited = problem.budget is None and problem.deadline is None
     paid = problem.source.costs.each_number_is_paid
     short = problem.source.n_coordinates < policy.SHORTEST_ROW and not paid and unlimited
-    if short or len(problem.arms) == problem.k or not (intervals.weight > 0).any():
+    return short or len(problem.arms) == problem.k
+
+
+def worth_racing(problem: Problem) -> bool:
+    """Return whether there is anything to race for, and numbers that float64 can race with."""
+    intervals = problem.intervals
+    if never_races(problem) or not (intervals.weight > 0).any():
         return False
     # Scores, their squares and quotients must be numbers of float64, too.
     with np.errstate(over="ignore", invalid="ignore"):

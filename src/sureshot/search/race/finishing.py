@@ -29,15 +29,6 @@ class Outcome:
     left: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
-def leave_everything(
-    problem: Problem,
-    rng: np.random.Generator,  # noqa: ARG001 - called like a race
-    tally: Tally,
-) -> Outcome:
-    """Race nothing: every arm is left to be read to the end."""
-    return Outcome(problem, tally)
-
-
 def answers(outcomes: Sequence[Outcome], team: Team) -> list[Answer]:
     """Read what is left of some searches of the same data to the end, together, and answer."""
     unfinished = [one for one in outcomes if len(one.left)]
