@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(
 MEGABYTE = 1 << 20
 SHAPE = (2048, 1 << 16)  # 512 MB of float32
 ALLOWED = 64 * MEGABYTE
+ALLOWED_FOR_A_BATCH = 256 * MEGABYTE
 
 # Runs in a process of its own: anonymous memory is what was allocated, the pages of the file are
 # not part of it. A thread looks often enough to see a copy that is given back before the end.
@@ -29,9 +30,11 @@ from pathlib import Path
 import numpy as np
 import sureshot
 
-path, width, method = sys.argv[1:]
+path, width, method, n_queries = sys.argv[1:]
 data = np.load(path, mmap_mode="r")
 query = np.where(np.arange(data.shape[1]) < int(width), 1.0, 0.0)
+if int(n_queries) > 1:
+    query = np.linspace(1, 2, int(n_queries))[:, None] * query
 
 def anonymous():
     status = Path("/proc/self/status").read_text()
@@ -58,7 +61,7 @@ else:
         data, query, 3, method=method, bounds=(0, 1), epsilon=0.3 * int(width), rng=1,
         threads=2, progress=look,
     )
-    indices = result.indices.tolist()
+    indices = np.unique(result.indices).tolist()
 look()
 done.set()
 watcher.join()
@@ -83,10 +86,10 @@ def file(
     path.unlink()
 
 
-def growth(file: tuple[Path, int], method: str) -> tuple[int, list[int]]:
+def growth(file: tuple[Path, int], method: str, n_queries: int = 1) -> tuple[int, list[int]]:
     """Return by how much anonymous memory grew, and the rows that were found."""
     told = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM, *map(str, file), method],
+        [sys.executable, "-W", "error", "-c", PROGRAM, *map(str, (*file, method, n_queries))],
         capture_output=True,
         check=True,
         text=True,
@@ -98,6 +101,12 @@ def growth(file: tuple[Path, int], method: str) -> tuple[int, list[int]]:
 def test_a_search_allocates_little(file: tuple[Path, int], method: str) -> None:
     grown, indices = growth(file, method)
     assert grown < ALLOWED
+    assert sorted(indices) == [11, 512, 2000]
+
+
+def test_a_batch_allocates_little(file: tuple[Path, int]) -> None:
+    grown, indices = growth(file, "exact", n_queries=100)
+    assert grown < ALLOWED_FOR_A_BATCH
     assert sorted(indices) == [11, 512, 2000]
 
 

@@ -110,7 +110,8 @@ def top_k(
         Seed or numpy Generator of the random order. Queries chosen in the light of earlier answers
         must not reuse one integer seed: pass a Generator.
     threads
-        Threads to use; all by default. The result never depends on it.
+        Threads to use; all by default. The result never depends on it. Many queries that are answered
+        exactly share a matrix product of numpy, which uses the threads that numpy is set to use.
     block
         Consecutive coordinates that are read together. By default one where the columns of `data`
         are contiguous (16 if nothing but norms is known), else a cache line. For experiments.

@@ -75,9 +75,11 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
         problem, tally = queries.problem(query, team, norms)
         return run(problem, queries.request.method, seed, tally, began)
 
-    if not queries.request.method.samples:
+    method = queries.request.method
+    one, _ = queries.problem(which[0], team, norms)
+    if method.reads_everything(one):
         return _run_exactly(queries, which, norms)
-    begin = queries.request.method.batch
+    begin = method.batch
     if begin is None:
         return [search(query) for query in which]
 

@@ -16,7 +16,8 @@ from sureshot.search.bandits import (
     successive_rejects,
 )
 from sureshot.search.leaders import leaders
-from sureshot.search.race import betting, finishing
+from sureshot.search.race import betting
+from sureshot.search.race.choice import choose_by_cost
 from sureshot.theory import budgets
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ class Method:
     batch
         What it does for each query of a batch before the queries share the passes over what is left
         to be read. None: the queries are searched one after the other.
+    reads_everything
+        Whether it answers exactly problems like this one, for every query: then many queries share a
+        matrix product.
     substitute
         What answers some problems in its place.
     """
@@ -81,6 +85,7 @@ class Method:
     replacement: bool = False
     samples: bool = True
     batch: BatchSearch | None = None
+    reads_everything: Callable[[Problem], bool] = lambda problem: False  # noqa: ARG005
     substitute: Substitute | None = None
 
     def search_for(self, problem: Problem) -> Search:
@@ -115,8 +120,21 @@ def _from_literature(
 _LEADERS = Substitute(leaders.search, leaders.suits)
 
 _ALL = (
-    Method("betting", betting.search, "optional", batch=betting.race, substitute=_LEADERS),
-    Method("exact", exact.search, "none", samples=False, batch=finishing.leave_everything),
+    Method(
+        "betting",
+        betting.search,
+        "optional",
+        batch=betting.race,
+        reads_everything=lambda problem: not choose_by_cost(problem).race,
+        substitute=_LEADERS,
+    ),
+    Method(
+        "exact",
+        exact.search,
+        "none",
+        samples=False,
+        reads_everything=lambda problem: True,  # noqa: ARG005
+    ),
     Method("bounded-me", bounded_me.search, "none", needs_limits=True, single_coordinates=True),
     _from_literature("median-elimination", median_elimination.search, any_k=False),
     _from_literature("successive-elimination", successive_elimination.search, any_k=False),

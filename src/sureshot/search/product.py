@@ -37,6 +37,9 @@ MOST_QUERIES = 1024
 SCORES_AT_ONCE = 1 << 22
 NUMBERS_AT_ONCE = 1 << 23
 PRODUCTS_AT_ONCE = 1 << 32
+# So few queries are multiplied by the rows, and not the rows by them: BLAS is faster with the longer side first,
+# and to turn the scores round costs little.
+FEW_QUERIES = 128
 # Candidates of one query, besides twice k. A query that has more, because of ties, is searched without.
 CANDIDATES = 1024
 
@@ -180,6 +183,7 @@ def _evaluated(problem: Problem, tally: Tally, candidates: Ints) -> Answer:
     width = problem.source.n_coordinates
     scores = problem.scores(candidates, problem.source.exact_scores(problem.arms[candidates]))
     best = largest(scores, problem.k)
+    tally.choice = "a matrix product: for so many queries it costs less than all else"
     tally.numbers_read += len(candidates) * width
     tally.exact_scores += len(candidates)
     tally.end_round(0, width, float(scores[best[-1]]))
@@ -192,7 +196,10 @@ def _products(tiles: Tiles, arms: Ints, queries: Array) -> Array:
     for columns in panels(queries.shape[1]):
         panel = tiles.panel(arms, columns.start, columns.stop)
         with np.errstate(over="ignore", invalid="ignore"):
-            some = queries[:, columns] @ panel.T
+            if len(queries) <= FEW_QUERIES:
+                some = np.ascontiguousarray((panel @ queries[:, columns].T).T)
+            else:
+                some = queries[:, columns] @ panel.T
         if scores is None:
             scores = some if columns.stop == queries.shape[1] else some.astype(np.float64)
         else:

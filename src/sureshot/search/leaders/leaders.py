@@ -39,7 +39,7 @@ MOST_ARMS = 512
 def suits(problem: Problem) -> bool:
     """Return whether to search this way: few arms with expensive pulls, and something to find out."""
     few = problem.source.costs.each_number_is_paid and len(problem.arms) <= MOST_ARMS
-    return few and if_possible(problem, "").race
+    return few and len(problem.arms) > problem.k and if_possible(problem, "").race
 
 
 @dataclass(frozen=True, slots=True)

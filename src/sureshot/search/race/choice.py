@@ -22,7 +22,6 @@ from sureshot.search.race.race import Race
 if TYPE_CHECKING:
     from sureshot._seed import Rng
     from sureshot.search.problem import Problem, Tally
-    from sureshot.search.race.costs import Costs
 
 # Where weights are smaller than this, or scores larger, arms are evaluated and not raced.
 SMALLEST_WEIGHT = 2.0**-960
@@ -35,6 +34,7 @@ class Choice:
 
     race: bool
     why: str
+    sure: bool = True  # or a sample of the arms is to be asked
 
     @property
     def words(self) -> str:
@@ -44,30 +44,45 @@ class Choice:
 
 def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Choice:
     """Decide whether to race the arms of a problem or to evaluate all of them."""
-    if problem.source.costs.each_number_is_paid:
-        return if_possible(problem, "every pull is paid for")
-    if problem.budget is not None or problem.deadline is not None:
-        return if_possible(problem, "there is a budget")
-    costs = costs_of(problem.source.costs, len(problem.arms))
-    everything = costs.rest * problem.source.blocks.count * len(problem.arms)
-    gain = everything / least_cost(problem, costs, rules)
-    if gain < rules.least_gain:
-        return Choice(race=False, why="to evaluate every arm costs less than the rounds of a race")
-    if gain >= rules.sure_gain:
-        return if_possible(problem, "to evaluate every arm costs far more than the first rounds")
-    if everything < rules.worth_a_sample:
-        return Choice(race=False, why="to evaluate every arm costs hardly more than a race")
-    choice = if_possible(problem, "")
+    choice = choose_by_cost(problem, rules)
     if not choice.race:
         return choice
-    predicted = sampled_cost(problem, rng, tally, rules, costs)
-    if predicted < everything:
+    possible = if_possible(problem, choice.why)
+    if not possible.race or choice.sure:
+        return possible
+    if sampled_cost(problem, rng, tally, rules) < cost_of_everything(problem):
         return Choice(race=True, why="a sample of the arms predicts that racing costs less")
     return Choice(race=False, why="a sample of the arms predicts that racing costs more")
 
 
-def least_cost(problem: Problem, costs: Costs, rules: policy.Policy) -> float:
+def choose_by_cost(problem: Problem, rules: policy.Policy = policy.DEFAULT) -> Choice:
+    """Decide from sizes and costs alone: the same for all queries of the same data."""
+    if len(problem.arms) == problem.k:
+        return Choice(race=False, why="all arms are wanted")
+    if problem.source.costs.each_number_is_paid:
+        return Choice(race=True, why="every pull is paid for")
+    if problem.budget is not None or problem.deadline is not None:
+        return Choice(race=True, why="there is a budget")
+    everything = cost_of_everything(problem)
+    gain = everything / least_cost(problem, rules)
+    if gain < rules.least_gain:
+        return Choice(race=False, why="to evaluate every arm costs less than the rounds of a race")
+    if gain >= rules.sure_gain:
+        return Choice(race=True, why="to evaluate every arm costs far more than the first rounds")
+    if everything < rules.worth_a_sample:
+        return Choice(race=False, why="to evaluate every arm costs hardly more than a race")
+    return Choice(race=True, why="a race may cost less", sure=False)
+
+
+def cost_of_everything(problem: Problem) -> float:
+    """Return what it costs to evaluate every arm."""
+    costs = problem.source.costs
+    return costs.everything * problem.source.blocks.count * len(problem.arms)
+
+
+def least_cost(problem: Problem, rules: policy.Policy) -> float:
     """Return what a race costs if all arms but the k best are dropped as soon as anything is predicted."""
+    costs = costs_of(problem.source.costs, len(problem.arms))
     n_arms, length = len(problem.arms), problem.source.blocks.count
     front, cost = 0, problem.k * costs.row * length
     while front < min(rules.fewest_steps, length):
@@ -83,7 +98,6 @@ def sampled_cost(
     rng: Rng,
     tally: Tally,
     rules: policy.Policy,
-    costs: Costs,
 ) -> float:
     """Return what a race is predicted to cost, from a few rounds of some arms.
 
@@ -112,13 +126,11 @@ def sampled_cost(
     likely = trial.ledger.likely_threshold(sample.k) + problem.epsilon
     needed, _ = trial.ledger.remaining_steps(trial.order.length, likely, trial.log_level)
     share = n_arms / len(some)
-    return least_cost(problem, costs, rules) + costs.step * needed * share
+    return least_cost(problem, rules) + trial.costs.step * needed * share
 
 
 def if_possible(problem: Problem, why: str) -> Choice:
     """Race, for that reason, if there is anything to race for and float64 has the numbers for it."""
-    if len(problem.arms) == problem.k:
-        return Choice(race=False, why="all arms are wanted")
     intervals = problem.intervals
     if not (intervals.weight > 0).any():
         return Choice(race=False, why="every arm has the same score")

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sureshot._native import Team
-    from sureshot._seed import Rng
     from sureshot._types import Ints
     from sureshot.search.problem import Answer, Problem, Tally
     from sureshot.search.race.race import Race
@@ -28,15 +27,6 @@ class Outcome:
     tally: Tally
     race: Race | None = None  # None if there was nothing to race for: then everything is left
     left: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-
-
-def leave_everything(
-    problem: Problem,
-    rng: Rng,  # noqa: ARG001 - called like a race
-    tally: Tally,
-) -> Outcome:
-    """Race nothing: every arm is left to be read to the end."""
-    return Outcome(problem, tally)
 
 
 def answers(outcomes: Sequence[Outcome], team: Team) -> list[Answer]:
