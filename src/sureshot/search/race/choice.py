@@ -37,6 +37,11 @@ class Choice:
     why: str
 
 
+ROUNDS_COST_MORE = Choice(
+    race=False, why="to evaluate every arm costs less than the rounds of a race"
+)
+
+
 def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Choice:
     """Decide whether to race the arms of a problem or to evaluate all of them."""
     if problem.source.costs.each_number_is_paid:
@@ -45,9 +50,12 @@ def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Ch
         return if_possible(problem, "there is a budget")
     costs = costs_of(problem.source.costs, len(problem.arms))
     everything = costs.rest * problem.source.blocks.count * len(problem.arms)
+    # There is at least one round: for a small array it is not worth while to add up all of them.
+    if everything < rules.least_gain * costs.round:
+        return ROUNDS_COST_MORE
     gain = everything / least_cost(problem, costs, rules)
     if gain < rules.least_gain:
-        return Choice(race=False, why="to evaluate every arm costs less than the rounds of a race")
+        return ROUNDS_COST_MORE
     if gain >= rules.sure_gain:
         return if_possible(problem, "to evaluate every arm costs far more than the first rounds")
     if everything < rules.worth_a_sample:
