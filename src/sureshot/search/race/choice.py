@@ -82,6 +82,11 @@ def cost_of_everything(problem: Problem) -> float:
 
 def least_cost(problem: Problem, rules: policy.Policy) -> float:
     """Return what a race costs if all arms but the k best are dropped as soon as anything is predicted."""
+    one_round = problem.source.costs.round
+    if cost_of_everything(problem) < rules.least_gain * one_round:
+        return (
+            one_round  # There is at least one: for a small array the others need not be added up.
+        )
     costs = costs_of(problem.source.costs, len(problem.arms))
     n_arms, length = len(problem.arms), problem.source.blocks.count
     front, cost = 0, problem.k * costs.row * length
