@@ -74,6 +74,46 @@ def test_more_queries_than_are_searched_at_once(races: list[Course]) -> None:
     np.testing.assert_array_equal(found.indices, expected)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_batch_that_gains_nothing_by_sampling_is_multiplied(
+    order: Literal["C", "F"], threads: int
+) -> None:
+    rng = np.random.default_rng(8)
+    data = np.asarray(rng.standard_normal((4000, 2048), dtype=np.float32), order=order)
+    queries = rng.standard_normal((24, 2048))
+    found = sureshot.top_k(data, queries, 5, bounds="scan", rng=1, threads=threads)
+    exactly = sureshot.top_k(data, queries, 5, method="exact")
+    np.testing.assert_array_equal(found.indices, exactly.indices)
+    np.testing.assert_array_equal(found.scores, exactly.scores)
+    one, two, *others = found.queries
+    assert one.work.numbers_read - one.work.numbers_scanned > data.size  # raced before
+    assert two.work.numbers_read > data.size
+    for other, expected in zip(others, exactly.queries[2:], strict=True):
+        assert other.certificate.exact
+        assert other.work.numbers_read == expected.work.numbers_read
+        assert other.work.exact_scores < 50
+
+
+def test_a_batch_that_gains_by_sampling_is_raced() -> None:
+    rng = np.random.default_rng(9)
+    patterns = rng.standard_normal((3, 20_000), dtype=np.float32)
+    data = rng.standard_normal((3000, 3), dtype=np.float32) @ patterns
+    queries = rng.standard_normal((20, 3)) @ patterns
+    found = sureshot.top_k(data, queries, 5, bounds=sureshot.scan(data), rng=1)
+    for one in found.queries:
+        assert one.work.share < 0.5
+        assert not one.certificate.exact
+
+
+def test_a_budget_is_not_multiplied() -> None:
+    rng = np.random.default_rng(10)
+    data = rng.standard_normal((2000, 2048), dtype=np.float32)
+    queries = rng.standard_normal((20, 2048))
+    found = sureshot.top_k(data, queries, 5, bounds="scan", budget=0.2, rng=1)
+    assert all(one.certificate.early for one in found.queries)
+
+
 def test_a_query_of_zeros_among_others() -> None:
     data, queries = with_and_without_a_gap(np.random.default_rng(3))
     queries[3] = 0

@@ -21,7 +21,7 @@ from sureshot.search.race import finishing
 from sureshot.search.run import result_of, run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sureshot._types import Floats
     from sureshot.prepare.top_k import PreparedQueries
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 # Queries that are searched before any of them is finished: enough to share a pass over the data, few
 # enough for their scores and problems to take little memory.
 AT_ONCE = 16
+# Queries that are searched before it is first predicted whether the others are: a race that gains nothing
+# gives up early.
+TRIED = 2
 
 
 def run_queries(queries: PreparedQueries, started: float) -> list[TopK]:
@@ -91,10 +94,12 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
         return outcome
 
     results: list[TopK] = []
+    raced: list[Outcome] = []
     with ThreadPoolExecutor(threads) as pool:
         try:
-            for first in range(0, len(which), AT_ONCE):
-                some = which[first : first + AT_ONCE]
+            while len(results) < len(which):
+                size = AT_ONCE if raced else TRIED
+                some = which[len(results) : len(results) + size]
                 # A thread for each query is never slower than all threads for one after the other, as
                 # long as no thread is left without a query.
                 alone = len(some) % threads if threads > 1 else len(some)
@@ -105,6 +110,10 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
                 )
                 _divide(time.perf_counter() - began, [one.tally for one in side_by_side])
                 outcomes += side_by_side
+                rest = which[len(results) + len(some) :]
+                if rest and finishing.products_cost_less(outcomes, len(rest)):
+                    return results + _multiply_the_rest(queries, outcomes, rest, norms)
+                raced = outcomes
                 answers = finishing.answers(outcomes, team)
                 results += [
                     result_of(one.problem, answer, one.tally)
@@ -118,18 +127,44 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
     return results
 
 
-def _run_exactly(
-    queries: PreparedQueries, which: Sequence[int], norms: Floats | None
+def _multiply_the_rest(
+    queries: PreparedQueries,
+    outcomes: Sequence[Outcome],
+    rest: Sequence[int],
+    norms: Floats | None,
 ) -> list[TopK]:
-    """Search with some of the queries by reading everything, as many at once as have room."""
-    team = queries.team
+    """Answer what some races have left, and the queries that follow them, by a matrix product."""
+    over = [one for one in outcomes if one.over]
+    answers = finishing.answers(over, queries.team)
+    done = {
+        one.tally.query: result_of(one.problem, answer, one.tally)
+        for one, answer in zip(over, answers, strict=True)
+    }
+    begun = {one.tally.query: one.tally for one in outcomes if not one.over}
+    exactly = iter(_run_exactly(queries, [*begun, *rest], norms, begun))
+    raced = [one.tally.query for one in outcomes]
+    return [done[query] if query in done else next(exactly) for query in (*raced, *rest)]
+
+
+def _run_exactly(
+    queries: PreparedQueries,
+    which: Sequence[int],
+    norms: Floats | None,
+    begun: Mapping[int, Tally] | None = None,
+) -> list[TopK]:
+    """Search with some of the queries by reading everything, as many at once as have room.
+
+    Those that have been searched in vain before have a tally in `begun`.
+    """
+    team, begun = queries.team, begun or {}
     one, _ = queries.problem(which[0], team, norms)
     products, at_once = Products(one, team), queries_at_once(one)
     results: list[TopK] = []
     for first in range(0, len(which), at_once):
         some = which[first : first + at_once]
         started = [queries.problem(query, team, norms) for query in some]
-        problems, tallies = [problem for problem, _ in started], [tally for _, tally in started]
+        problems = [problem for problem, _ in started]
+        tallies = [begun.get(query, its) for query, (_, its) in zip(some, started, strict=True)]
         answers = products.answers(problems, tallies)
         results += map(result_of, problems, answers, tallies)
     return results

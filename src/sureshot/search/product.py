@@ -68,7 +68,7 @@ def queries_at_once(problem: Problem) -> int:
     """Return how many queries like this one share a product: as many as take little memory."""
     width = problem.source.n_coordinates
     of_arms = 0 if problem.factors is None else problem.factors.nbytes
-    of_problem = of_arms + 40 * width
+    of_problem = of_arms + 8 * width
     of_candidates = 16 * (CANDIDATES + 3 * problem.k)
     return min(max(1, BYTES_OF_GROUP // (of_problem + of_candidates)), MOST_QUERIES)
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.search import exact
+from sureshot.search import exact, product
 from sureshot.search.problem import timed
+from sureshot.search.race.costs import costs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,39 @@ class Outcome:
     tally: Tally
     race: Race | None = None  # None if there was nothing to race for: then everything is left
     left: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to be read."""
+        return self.race is not None and len(self.left) == 0
+
+
+def products_cost_less(outcomes: Sequence[Outcome], n_queries: int) -> bool:
+    """Return whether so many other queries, and what these left, cost less by a matrix product.
+
+    The others are predicted to cost what these have cost, and what is left of them.
+    """
+    problem = outcomes[0].problem
+    if problem.budget is not None or problem.deadline is not None:
+        return False
+    n_queries += sum(not one.over for one in outcomes)
+    if not product.suits(problem, n_queries):
+        return False
+    each = sum(_cost(one) for one in outcomes) / len(outcomes)
+    return product.cost_of_query(problem, n_queries) < each
+
+
+def _cost(outcome: Outcome) -> float:
+    """Return what a race has cost, and what it will cost to read to the end what it left."""
+    source, tally = outcome.problem.source, outcome.tally
+    costs = costs_of(source.costs, len(outcome.problem.arms))
+    left = len(outcome.left) if outcome.race else len(outcome.problem.arms)
+    steps = (tally.numbers_read - tally.numbers_scanned) / source.blocks.size
+    return (
+        steps * costs.step
+        + len(tally.rounds) * costs.round
+        + left * source.blocks.count * costs.rest
+    )
 
 
 def answers(outcomes: Sequence[Outcome], team: Team) -> list[Answer]:
