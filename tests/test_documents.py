@@ -25,6 +25,8 @@ from tests.documents import DOCUMENTS, ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("costs_decide")
+
 # Runs before a block of Python, given by its number in the document: what the reader has.
 ASKING = """
 import sureshot
