@@ -14,6 +14,7 @@ from sureshot.search import exact
 from sureshot.search.race import policy
 from sureshot.search.race.finishing import Outcome
 from sureshot.search.race.race import Race
+from sureshot.search.race.shortlist import Shortlist
 
 if TYPE_CHECKING:
     from sureshot.search.problem import Answer, Problem, Tally
@@ -57,6 +58,8 @@ def race(
             current.forget_bets()
             return Outcome(problem, tally, current, left)
         current.end_round()
+    if not current.over():
+        Shortlist(current, rng).evaluate_best()
     return Outcome(problem, tally, current)
 
 

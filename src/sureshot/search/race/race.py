@@ -50,6 +50,12 @@ class Race:
         self.centre = np.ascontiguousarray(intervals.centre)
         self.order = _native.Order(self.weight, int(rng.integers(2**63)))
         blocks = problem.source.blocks
+        self.costs = costs_of(
+            problem.source.costs,
+            len(problem.arms),
+            whole_rows=self.order.length == blocks.count,
+        )
+        self.racing_share = self._racing_share()  # of the budget, that the race may spend
         self.ladder = Ladder()
         self.log_level = math.log(problem.k) - math.log(problem.delta)
         self.ledger = _native.Ledger(
@@ -68,11 +74,6 @@ class Race:
             rules=prediction_rules(rules),
         )
         self.reading = Reading(problem, self.order, self.ledger)
-        self.costs = costs_of(
-            problem.source.costs,
-            len(problem.arms),
-            whole_rows=self.order.length == blocks.count,
-        )
         self.fronts = [0]  # steps drawn at the end of each round
         self.threshold = -math.inf
         self.guess = -math.inf
@@ -84,13 +85,34 @@ class Race:
         """The steps drawn so far."""
         return self.fronts[-1]
 
+    def _racing_share(self) -> float:
+        """Return the share of the budget after which it is asked whether it is enough for the race.
+
+        Where each number is paid for, all of it: the arms that seem best are not read by themselves.
+        """
+        problem = self.problem
+        if self.problem.source.costs.each_number_is_paid or not self.limited:
+            return 1.0
+        if problem.budget is None:
+            return self.rules.racing_share
+        size = problem.source.blocks.size
+        affordable = problem.budget / (len(problem.arms) * size)
+        steps = policy.racing_steps(self.rules, self.costs, affordable, self.order.length, size)
+        return min(1.0, steps / max(affordable, 1.0))
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a budget."""
+        return self.problem.budget is not None or self.problem.deadline is not None
+
     def _smallest_stake(self) -> float:
         problem = self.problem
-        if problem.budget is None and problem.deadline is None:
+        if not self.limited:
             return 0.0
         steps = policy.STEPS_WITHIN_TIME
         if problem.budget is not None:
-            steps = max(1, problem.budget // (len(problem.arms) * problem.source.blocks.size))
+            affordable = problem.budget // (len(problem.arms) * problem.source.blocks.size)
+            steps = max(1, math.floor(self.racing_share * affordable))
         return math.sqrt(2 * self.log_level / steps)
 
     def undecided(self) -> Ints:
@@ -113,8 +135,7 @@ class Race:
             return True
         start = self.front
         stop = self._end_of_round(len(active))
-        affordable = self.budget.affordable() // (len(active) * self.problem.source.blocks.size)
-        stop = min(stop, start + affordable)
+        stop = min(stop, start + self._affordable_steps(len(active)))
         if stop <= start:
             return False
         self.order.draw(stop)
@@ -130,6 +151,28 @@ class Race:
         self.fronts.append(stop)
         self._read(active, start, stop)
         return True
+
+    def _affordable_steps(self, active: int) -> int:
+        """Return how many steps of that many arms the race may read now."""
+        numbers = active * self.problem.source.blocks.size
+        steps = self.budget.predicted(self.racing_share) // numbers
+        while steps == 0 and self.racing_share < 1 and self._racing_on_pays():
+            self.racing_share = min(1.0, self.rules.ask_again_after * self.racing_share)
+            steps = self.budget.predicted(self.racing_share) // numbers
+        return steps
+
+    def _racing_on_pays(self) -> bool:
+        """Return whether the race is predicted to end within the budget, or the best arms are clear."""
+        left = self.undecided()
+        estimates, errors = self.ledger.estimates[left], self.ledger.errors[left]
+        if self.front and policy.estimates_are_clear(self.rules, estimates, errors):
+            return True
+        likely = max(self.threshold, self.ledger.likely_threshold(self.problem.k))
+        theta = likely + self.problem.epsilon
+        needed, _ = self.ledger.remaining_steps(self.order.length, theta, self.log_level)
+        unknown = max(0, self.problem.k - len(self.known_scores()))
+        steps = needed + unknown * self.order.length
+        return steps * self.problem.source.blocks.size <= self.budget.predicted()
 
     def _next_front(self, active: int) -> int:
         return policy.next_front(self.rules, self.costs, self.front, self.order.length, active)
@@ -181,7 +224,7 @@ class Race:
         if met.outside >= 0:
             self._refuse(met.outside, start, stop)
         if problem.intervals.estimated:
-            self._learn_limit(met.largest)
+            self.learn_limit(met.largest)
 
     def _refuse(self, position: int, start: int, stop: int) -> None:
         """Raise the error for an arm that breaks the limits the guarantee rests on."""
@@ -201,7 +244,7 @@ class Race:
         )
         raise BoundsError(message)
 
-    def _learn_limit(self, largest_met: float) -> None:
+    def learn_limit(self, largest_met: float) -> None:
         """Climb the ladder of limits; dropped arms are tried again at a new limit."""
         if not self.ladder.climb(largest_met):
             return
@@ -211,7 +254,7 @@ class Race:
         status = self.ledger.status
         status[status == DROPPED] = SUSPENDED
 
-    def _known_scores(self) -> Floats:
+    def known_scores(self) -> Floats:
         known: Floats = self.ledger.scores[self.ledger.status == KNOWN]
         return known
 
@@ -282,11 +325,16 @@ class Race:
         steps = len(positions) * self.order.length
         if self.reading.paid:  # what was pulled before is not pulled again
             steps -= int(self.ledger.steps[positions].sum())
-        return self.budget.allows(steps * self.problem.source.blocks.size)
+        numbers = steps * self.problem.source.blocks.size
+        # The speed so far is that of bets; whole rows are read faster.
+        in_time = numbers * self.costs.row <= self.budget.predicted() * self.costs.step
+        return self.budget.allows(numbers) and (self.problem.deadline is None or in_time)
 
     def arms_to_finish(self) -> Ints:
         """Return the undecided arms if to read them to the end is cheaper than to sample on."""
         nothing = np.empty(0, dtype=np.int64)
+        if self.racing_share < 1 and not self._affords(self.undecided()):
+            return nothing
         # To predict takes about as long as a round: not in every round, while memory is no matter.
         if self.front < self.next_look and 2 * self.ledger.bytes < self.costs.ledger_bytes:
             return nothing
@@ -355,15 +403,18 @@ class Race:
         ledger.status[positions] = KNOWN
         self.tally.numbers_read += numbers
         self.tally.exact_scores += len(positions)
-        self.threshold = policy.kth_largest(self._known_scores(), problem.k)
+        self.threshold = policy.kth_largest(self.known_scores(), problem.k)
 
     def end_round(self) -> None:
         """Tell where the search stands."""
-        shown = None if self.threshold == -math.inf else self.threshold
         status = self.ledger.status
         active = int(np.count_nonzero(status == ACTIVE))
         undecided = int(np.count_nonzero(status <= SUSPENDED))
-        self.tally.end_round(undecided, self.front, shown, active)
+        self.tally.end_round(undecided, self.front, self.shown_threshold(), active)
+
+    def shown_threshold(self) -> float | None:
+        """Return the threshold if there is one."""
+        return None if self.threshold == -math.inf else self.threshold
 
     def answer(self) -> Answer:
         """Return the k best known arms and what is guaranteed of them."""
@@ -371,7 +422,7 @@ class Race:
         reached = problem.epsilon
         early = not self.over()
         if early:
-            reached = max(reached, self._stop_early())
+            reached = max(reached, self._proved_loss())
         known = np.flatnonzero(ledger.status == KNOWN)
         best = known[largest(ledger.scores[known], problem.k)]
         if len(known) == len(problem.arms):
@@ -382,17 +433,11 @@ class Race:
             proved = certificate.promise(problem, reached, condition=condition, early=early)
         return Answer(best, ledger.scores[best], proved, "race")
 
-    def _stop_early(self) -> float:
-        """Evaluate the arms that seem best and return the epsilon that can be promised."""
-        ledger = self.ledger
-        left = self.undecided()
-        known = self._known_scores()
-        everything = np.concatenate([known, ledger.estimates[left]])
-        seeming = largest(everything, self.problem.k)
-        self.evaluate(left[seeming[seeming >= len(known)] - len(known)])
+    def _proved_loss(self) -> float:
+        """Return the epsilon that can be promised of the k best known arms."""
         self._drop(self.undecided())
         left = self.undecided()
         if len(left) == 0:
             return 0.0
-        ceiling = ledger.ceiling(self.problem.team, left, self.log_level, self.threshold)
+        ceiling = self.ledger.ceiling(self.problem.team, left, self.log_level, self.threshold)
         return ceiling - self.threshold
