@@ -77,7 +77,13 @@ def test_what_pulls_cost_limits_them() -> None:
 
 @pytest.mark.parametrize(
     ("n_arms", "n_rewards", "budget", "most"),
-    [(5, 100, 50.0, math.inf), (9, 0, 50.0, 1.0), (9, 9, 0.0, 1.0), (9, 9, -3.0, 1.0), (9, 9, 9.0, 0.0)],
+    [
+        (5, 100, 50.0, math.inf),
+        (9, 0, 50.0, 1.0),
+        (9, 9, 0.0, 1.0),
+        (9, 9, -3.0, 1.0),
+        (9, 9, 9.0, 0.0),
+    ],
 )
 def test_nothing_to_spend_or_to_spend_it_on(
     n_arms: int, n_rewards: int, budget: float, most: float

@@ -22,8 +22,9 @@ BET = 4.0
 # To draw a block, put it into its place and bet on it, however few arms there are.
 DRAW = 200.0
 
-# Long pieces of rows, and of columns, against everything that is read from end to end.
-PIECES = 1.25
+# Long pieces of rows, and single columns, against everything that is read from end to end.
+PIECES_OF_ROWS = 1.25
+SINGLE_COLUMNS = 4.0
 
 # Bytes that the bets of a search may take, or this many for each arm if that is more.
 LEDGER_BYTES = 40 << 20
@@ -68,8 +69,8 @@ def costs_of_few(source: Source, n_arms: Floats) -> Floats:
 
     Of a column whole cache lines are read, also for an arm or two of each.
     """
-    cost = PIECES * source.costs.everything
     if not source.coordinate_major:
-        return np.full(len(n_arms), cost)
+        return np.full(len(n_arms), PIECES_OF_ROWS * source.costs.everything)
+    cost = SINGLE_COLUMNS * source.costs.everything
     share = n_arms / source.n_arms
     return cost * (1 - (1 - share) ** (CACHE_LINE / source.bytes_per_number)) / share

@@ -51,7 +51,9 @@ class Policy:
 
     # Under a budget the race is asked whether to go on: if it is predicted to end, or if the arms that seem
     # best are so for good, and only the certificate gains. Else the rest is spent on those arms.
-    least_raced: int = 64  # numbers of each arm that are raced with before that, for any budget, and
+    least_raced: int = (
+        64  # numbers of each arm that are raced with before that, for any budget, and
+    )
     racing_share: float = 0.12  # of the budget
     clear_estimates: float = 0.25  # of the variance of all estimates, that may be error
     racing_cost: float = 0.15  # of what reading everything costs, that it may cost at most

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +29,8 @@ def blocks_together(source: Source, numbers: float) -> int:
         return 1
     lines = source.blocks.size * source.bytes_per_number / CACHE_LINE
     first_round = (1 - KEPT**POWER) * numbers / (KEPT * source.blocks.size)
-    return max(1, math.floor(min(LINES_TOGETHER / lines, first_round / FEWEST_PORTIONS)))
+    most = min(LINES_TOGETHER / lines, first_round / FEWEST_PORTIONS)
+    return max(1, int(most))
 
 
 class Portions:
@@ -57,7 +57,9 @@ class Portions:
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum over the blocks of each portion, of one value per block of the layout."""
-        return np.bincount(self._portion, weights=values[self._blocks], minlength=self.count)
+        sums: Floats = np.zeros(self.count)
+        np.add.at(sums, self._portion, values[self._blocks])
+        return sums
 
     def blocks_of(self, portions: Ints) -> Ints:
         """Return the blocks of some portions, in address order."""

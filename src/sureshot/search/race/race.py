@@ -163,6 +163,11 @@ class Race:
 
     def _racing_on_pays(self) -> bool:
         """Return whether the race is predicted to end within the budget, or the best arms are clear."""
+        if (
+            self.cost_so_far() * self.rules.ask_again_after
+            > self.rules.most_cost * self.cost_of_all()
+        ):
+            return False  # the exact product would be cheaper
         left = self.undecided()
         estimates, errors = self.ledger.estimates[left], self.ledger.errors[left]
         if self.front and policy.estimates_are_clear(self.rules, estimates, errors):
@@ -173,6 +178,14 @@ class Race:
         unknown = max(0, self.problem.k - len(self.known_scores()))
         steps = needed + unknown * self.order.length
         return steps * self.problem.source.blocks.size <= self.budget.predicted()
+
+    def cost_so_far(self) -> float:
+        """Return what the steps that were read have cost."""
+        return self.costs.step * float(self.ledger.steps.sum())
+
+    def cost_of_all(self) -> float:
+        """Return what it costs to read everything."""
+        return self.costs.rest * self.order.length * len(self.problem.arms)
 
     def _next_front(self, active: int) -> int:
         return policy.next_front(self.rules, self.costs, self.front, self.order.length, active)
@@ -255,6 +268,7 @@ class Race:
         status[status == DROPPED] = SUSPENDED
 
     def known_scores(self) -> Floats:
+        """Return the exact scores that have been computed."""
         known: Floats = self.ledger.scores[self.ledger.status == KNOWN]
         return known
 

@@ -72,6 +72,8 @@ class Shortlist:
         numbers = race.budget.predicted()
         together = blocks_together(self.problem.source, numbers / len(self.positions))
         portions = Portions(self.problem.source.blocks, race.order.undrawn(race.front), together)
+        if portions.count == 0:
+            return
         order = _native.Order(portions.sums(race.weight), self._seed)
         # Long pieces are read faster than the blocks of a race, so the speed is measured anew.
         own = Budget(self.problem, tally)
@@ -93,8 +95,6 @@ class Shortlist:
     def _schedule(self, numbers: int, portions: Portions, unread: int) -> list[NarrowRound]:
         """Return the rounds that spend so many numbers where so many portions are unread."""
         source, race = self.problem.source, self.race
-        whole = race.costs.rest * race.order.length * len(self.problem.arms)
-        spent = race.costs.step * float(race.ledger.steps.sum())
         blocks = portions.numbers / (source.blocks.size * max(portions.count, 1))  # of a portion
         rounds = narrowing(
             len(self.positions),
@@ -102,7 +102,7 @@ class Shortlist:
             self.problem.k,
             numbers / (blocks * source.blocks.size),
             price=lambda arms: blocks * costs_of_few(source, arms),
-            most=race.rules.most_cost * whole - spent,
+            most=race.rules.most_cost * race.cost_of_all() - race.cost_so_far(),
         )
         return list(rounds)
 
