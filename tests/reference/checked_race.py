@@ -43,7 +43,7 @@ class CheckedRace(Race):
         if problem.budget is None:
             return 0.0
         affordable = problem.budget // (len(problem.arms) * problem.source.blocks.size)
-        steps = math.floor(self.racing_share * affordable)
+        steps = math.floor(self.allowance.share * affordable)
         return math.sqrt(2 * math.log(problem.k / problem.delta) / steps)
 
     def read_on(self) -> bool:

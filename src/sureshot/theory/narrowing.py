@@ -59,7 +59,7 @@ def narrowing(
     ...     print(this.arms, this.pulls)
     800 9
     640 19
-    512 29
+    512 30
     """
     if n_arms <= k or n_rewards <= 0 or budget <= 0 or most <= 0:
         return ()

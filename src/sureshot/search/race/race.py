@@ -22,6 +22,7 @@ from sureshot.search.budget import Budget
 from sureshot.search.condition import estimate
 from sureshot.search.problem import Answer, largest
 from sureshot.search.race import policy
+from sureshot.search.race.allowance import Allowance
 from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
@@ -55,7 +56,7 @@ class Race:
             len(problem.arms),
             whole_rows=self.order.length == blocks.count,
         )
-        self.racing_share = self._racing_share()  # of the budget, that the race may spend
+        self.allowance = Allowance(self)
         self.ladder = Ladder()
         self.log_level = math.log(problem.k) - math.log(problem.delta)
         self.ledger = _native.Ledger(
@@ -85,34 +86,14 @@ class Race:
         """The steps drawn so far."""
         return self.fronts[-1]
 
-    def _racing_share(self) -> float:
-        """Return the share of the budget after which it is asked whether it is enough for the race.
-
-        Where each number is paid for, all of it: the arms that seem best are not read by themselves.
-        """
-        problem = self.problem
-        if self.problem.source.costs.each_number_is_paid or not self.limited:
-            return 1.0
-        if problem.budget is None:
-            return self.rules.racing_share
-        size = problem.source.blocks.size
-        affordable = problem.budget / (len(problem.arms) * size)
-        steps = policy.racing_steps(self.rules, self.costs, affordable, self.order.length, size)
-        return min(1.0, steps / max(affordable, 1.0))
-
-    @property
-    def limited(self) -> bool:
-        """Whether there is a budget."""
-        return self.problem.budget is not None or self.problem.deadline is not None
-
     def _smallest_stake(self) -> float:
         problem = self.problem
-        if not self.limited:
+        if not self.allowance.limited:
             return 0.0
         steps = policy.STEPS_WITHIN_TIME
         if problem.budget is not None:
             affordable = problem.budget // (len(problem.arms) * problem.source.blocks.size)
-            steps = max(1, math.floor(self.racing_share * affordable))
+            steps = max(1, math.floor(self.allowance.share * affordable))
         return math.sqrt(2 * self.log_level / steps)
 
     def undecided(self) -> Ints:
@@ -135,7 +116,7 @@ class Race:
             return True
         start = self.front
         stop = self._end_of_round(len(active))
-        stop = min(stop, start + self._affordable_steps(len(active)))
+        stop = min(stop, start + self.allowance.steps(len(active)))
         if stop <= start:
             return False
         self.order.draw(stop)
@@ -151,41 +132,6 @@ class Race:
         self.fronts.append(stop)
         self._read(active, start, stop)
         return True
-
-    def _affordable_steps(self, active: int) -> int:
-        """Return how many steps of that many arms the race may read now."""
-        numbers = active * self.problem.source.blocks.size
-        steps = self.budget.predicted(self.racing_share) // numbers
-        while steps == 0 and self.racing_share < 1 and self._racing_on_pays():
-            self.racing_share = min(1.0, self.rules.ask_again_after * self.racing_share)
-            steps = self.budget.predicted(self.racing_share) // numbers
-        return steps
-
-    def _racing_on_pays(self) -> bool:
-        """Return whether the race is predicted to end within the budget, or the best arms are clear."""
-        if (
-            self.cost_so_far() * self.rules.ask_again_after
-            > self.rules.most_cost * self.cost_of_all()
-        ):
-            return False  # the exact product would be cheaper
-        left = self.undecided()
-        estimates, errors = self.ledger.estimates[left], self.ledger.errors[left]
-        if self.front and policy.estimates_are_clear(self.rules, estimates, errors):
-            return True
-        likely = max(self.threshold, self.ledger.likely_threshold(self.problem.k))
-        theta = likely + self.problem.epsilon
-        needed, _ = self.ledger.remaining_steps(self.order.length, theta, self.log_level)
-        unknown = max(0, self.problem.k - len(self.known_scores()))
-        steps = needed + unknown * self.order.length
-        return steps * self.problem.source.blocks.size <= self.budget.predicted()
-
-    def cost_so_far(self) -> float:
-        """Return what the steps that were read have cost."""
-        return self.costs.step * float(self.ledger.steps.sum())
-
-    def cost_of_all(self) -> float:
-        """Return what it costs to read everything."""
-        return self.costs.rest * self.order.length * len(self.problem.arms)
 
     def _next_front(self, active: int) -> int:
         return policy.next_front(self.rules, self.costs, self.front, self.order.length, active)
@@ -347,7 +293,7 @@ class Race:
     def arms_to_finish(self) -> Ints:
         """Return the undecided arms if to read them to the end is cheaper than to sample on."""
         nothing = np.empty(0, dtype=np.int64)
-        if self.racing_share < 1 and not self._affords(self.undecided()):
+        if self.allowance.share < 1 and not self._affords(self.undecided()):
             return nothing
         # To predict takes about as long as a round: not in every round, while memory is no matter.
         if self.front < self.next_look and 2 * self.ledger.bytes < self.costs.ledger_bytes:

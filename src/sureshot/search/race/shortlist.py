@@ -51,7 +51,7 @@ class Shortlist:
     def evaluate_best(self) -> None:
         """Spend the budget, and evaluate the k arms that seem best, on top of it."""
         race = self.race
-        if race.limited and race.front > 0 and not race.reading.paid:
+        if race.allowance.limited and race.front > 0 and not race.reading.paid:
             self._narrow()
         known = race.known_scores()
         seeming = largest(np.concatenate([known, self._estimates()]), self.problem.k)
@@ -102,7 +102,7 @@ class Shortlist:
             self.problem.k,
             numbers / (blocks * source.blocks.size),
             price=lambda arms: blocks * costs_of_few(source, arms),
-            most=race.rules.most_cost * race.cost_of_all() - race.cost_so_far(),
+            most=race.allowance.cost_left(),
         )
         return list(rounds)
 
