@@ -64,6 +64,12 @@ def test_lists_that_end_leave_the_budget_to_others() -> None:
     assert short[0].pulls > long[0].pulls
 
 
+def test_all_arms_may_come_first() -> None:
+    rounds = narrowing(1000, 500, 5, 1e5, all_first=True)
+    assert [this.arms for this in rounds[:3]] == [1000, 800, 640]
+    assert 0.97e5 <= sum(pulls_of(rounds)) <= 1e5
+
+
 def test_what_pulls_cost_limits_them() -> None:
     def price(arms: Floats) -> Floats:
         return 1000 / arms

@@ -37,6 +37,7 @@ def narrowing(
     *,
     price: Callable[[Floats], Floats] = np.ones_like,
     most: float = math.inf,
+    all_first: bool = False,
 ) -> tuple[NarrowRound, ...]:
     """Return rounds that spend a budget on the k best arms by keeping the better ones.
 
@@ -52,6 +53,8 @@ def narrowing(
         What a pull costs where so many arms are pulled.
     most
         What all pulls together may cost.
+    all_first
+        Whether the first round pulls all arms, because little is known of them.
 
     Examples
     --------
@@ -64,6 +67,8 @@ def narrowing(
     if n_arms <= k or n_rewards <= 0 or budget <= 0 or most <= 0:
         return ()
     arms = _arms(n_arms, k)
+    if all_first:
+        arms = np.append(float(n_arms), arms)
     reached = np.cumsum(arms ** (POWER - 1))  # pulls of an arm, for a scale of 1
     # What a scale comes to is linear between those at which one more round reaches the end of the lists.
     scales = np.append(0.0, n_rewards / reached[::-1])

@@ -56,7 +56,7 @@ class Policy:
     )
     racing_share: float = 0.12  # of the budget
     clear_estimates: float = 0.25  # of the variance of all estimates, that may be error
-    racing_cost: float = 0.15  # of what reading everything costs, that it may cost at most
+    racing_cost: float = 0.08  # of what reading everything costs, that it may cost at most
     most_cost: float = 0.8  # of what reading everything costs, for all that a budget reads
 
     # When the ledger judges an arm again, and how it predicts; wealth is a logarithm to the base 2.

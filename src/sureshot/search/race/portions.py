@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from sureshot.blocks import Blocks
     from sureshot.sources.base import Source
 
-# Cache lines of a row that are read together: at two kilobytes a row is read as fast as from end to end.
-LINES_TOGETHER = 32
+# Cache lines of a row that are read together at most: at eight kilobytes a row is read as fast as from end to end.
+LINES_TOGETHER = 128
 # Portions that the first round reads, at least: a budget is spent in whole portions.
 FEWEST_PORTIONS = 2
 
