@@ -185,6 +185,40 @@ double certain_limit(const Ledger& ledger, std::int64_t position) {
     return ledger.scale[arm] * ((ledger.signs == 2 ? std::fabs(so_far) : so_far) + ahead + guard);
 }
 
+// The smallest score, between `low` and `high`, at which the bets against all of the arms win.
+double common_limit(const Ledger& ledger, Team& team, const std::int64_t* positions, std::int64_t count,
+                    double log_level, double low, double high) {
+    for (std::int64_t halving = 0; halving < ledger.constants.halvings && high > low; ++halving) {
+        const double middle = low + (high - low) / 2;
+        const Test test(ledger, middle, log_level);
+        std::atomic<bool> all{true};
+        team.run(count, 2 * ledger.drawn.count(), [&](std::int64_t begin, std::int64_t end) noexcept {
+            for (std::int64_t p = begin; p < end && all; ++p) {
+                if (log_wealth(ledger, positions[p], test, nullptr).log < infinite) all = false;
+            }
+        });
+        (all ? high : low) = middle;
+    }
+    return high;
+}
+
+// Those of the arms against which the bets do not win.
+std::vector<std::int64_t> unbeaten(const Ledger& ledger, Team& team, const std::vector<std::int64_t>& arms,
+                                   const Test& test) {
+    std::vector<std::int8_t> beaten(arms.size(), 0);
+    team.run(static_cast<std::int64_t>(arms.size()), 2 * ledger.drawn.count(),
+             [&](std::int64_t begin, std::int64_t end) noexcept {
+                 for (auto at = static_cast<std::size_t>(begin); at < static_cast<std::size_t>(end); ++at) {
+                     beaten[at] = log_wealth(ledger, arms[at], test, nullptr).log == infinite;
+                 }
+             });
+    std::vector<std::int64_t> found;
+    for (std::size_t at = 0; at < arms.size(); ++at) {
+        if (!beaten[at]) found.push_back(arms[at]);
+    }
+    return found;
+}
+
 }  // namespace
 
 std::int64_t judge(Ledger& ledger, Team& team, const std::int64_t* positions, std::int64_t count, double theta,
@@ -222,21 +256,28 @@ std::int64_t judge(Ledger& ledger, Team& team, const std::int64_t* positions, st
 
 double ceiling(const Ledger& ledger, Team& team, const std::int64_t* positions, std::int64_t count,
                double log_level, double low) {
-    double high = low;
-    for (std::int64_t p = 0; p < count; ++p) high = std::max(high, certain_limit(ledger, positions[p]));
-    if (!std::isfinite(high) || !ledger.limited()) return infinite;
-    for (std::int64_t halving = 0; halving < ledger.constants.halvings && high > low; ++halving) {
-        const double middle = low + (high - low) / 2;
-        const Test test(ledger, middle, log_level);
-        std::atomic<bool> all{true};
-        team.run(count, 2 * ledger.drawn.count(), [&](std::int64_t begin, std::int64_t end) noexcept {
-            for (std::int64_t p = begin; p < end && all; ++p) {
-                if (log_wealth(ledger, positions[p], test, nullptr).log < infinite) all = false;
-            }
-        });
-        (all ? high : low) = middle;
+    double top = low;
+    for (std::int64_t p = 0; p < count; ++p) top = std::max(top, certain_limit(ledger, positions[p]));
+    if (!std::isfinite(top) || !ledger.limited()) return infinite;
+    // Wealth never decreases in the threshold, so the largest limit of all arms is the largest one of any parts
+    // of them: a few arms that seem best give a threshold at which nearly all of the others are beaten, too.
+    std::vector<std::int64_t> left(positions, positions + count);
+    double found = low;
+    while (!left.empty()) {
+        // As many as make the bisection about as expensive as the test of all others.
+        const auto few = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(left.size()))));
+        std::partial_sort(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(few), left.end(),
+                          [&](std::int64_t one, std::int64_t other) {
+                              const double a = ledger.estimates[static_cast<std::size_t>(one)];
+                              const double b = ledger.estimates[static_cast<std::size_t>(other)];
+                              return a != b ? a > b : one < other;
+                          });
+        const std::int64_t n_few = static_cast<std::int64_t>(few);
+        found = std::max(found, common_limit(ledger, team, left.data(), n_few, log_level, low, top));
+        left.erase(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(few));
+        left = unbeaten(ledger, team, left, Test(ledger, found, log_level));
     }
-    return high;
+    return found;
 }
 
 }  // namespace sureshot

@@ -59,6 +59,33 @@ def test_a_search_that_always_starts_is_late_after_its_first_number() -> None:
     assert not starting.allows(1)
 
 
+def test_a_part_of_a_budget() -> None:
+    tally = Tally()
+    limited = budget(100, None, tally)
+    tally.numbers_read += 15
+    assert limited.predicted(0.2) == 5
+    assert limited.predicted() == 85
+    tally.numbers_read += 15
+    assert limited.predicted(0.2) == 0
+    assert budget(None, None, tally).predicted(0.1) == UNLIMITED
+
+
+def test_what_there_is_time_for_is_predicted_from_the_speed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 10.0
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    tally = Tally()
+    timed = budget(None, 20.0, tally)
+    assert timed.predicted(0.5) == UNLIMITED  # nothing was read, so nothing is known
+    now, tally.numbers_read = 12.0, 40
+    assert timed.predicted(0.5) == 60
+    assert timed.predicted() == 160
+    assert budget(1000, 20.0, Tally()).predicted() == 1000
+    now = 15.5
+    assert timed.predicted(0.5) == 0
+
+
 @pytest.mark.parametrize(("share", "numbers"), [(None, None), (0.5, 50), (0.999, 99), (1.0, 100)])
 def test_a_share_is_rounded_down(share: float | None, numbers: int | None) -> None:
     assert numbers_of(share, 100) == numbers

@@ -195,3 +195,18 @@ def test_the_adversarial_experiment_of_the_paper(epsilon: float, delta: float) -
         found = bounded_me.search(problem, InOrder(np.random.PCG64(0)), tally)
         assert tally.numbers_read < n_arms * n_rewards
         assert suboptimality(ones / n_rewards, found.positions) < epsilon
+
+
+def test_a_schedule_that_reads_nearly_everything_is_the_exact_product() -> None:
+    rng = np.random.default_rng(16)
+    data, query = rng.random((40, 500)), rng.random(500)
+    rows = {}
+    for epsilon in (5.0, 30.0, 200.0):
+        rows[epsilon] = sureshot.top_k(
+            data, query, 3, bounds=(0, 1), method="bounded-me", epsilon=epsilon, rng=0
+        )
+    assert [found.algorithm for found in rows.values()] == ["exact", "exact", "bounded-me"]
+    assert rows[30.0].certificate.exact
+    width = 2 * 0.5 * query.max()
+    rounds = schedule.bounded_me(40, 500, 3, 30.0 / 500, 0.05, width)
+    assert rounds[0].pulls < 500  # not everything: so much that it does not pay

@@ -11,7 +11,7 @@ from measurements.share import run as share
 from measurements.share import table
 from measurements.speed import figure
 from measurements.speed import table as speed_table
-from measurements.theory import few_arms, steps_to_drop
+from measurements.theory import budget, few_arms, steps_to_drop
 from sureshot.experiments import drawing, rows
 from tests import pictures
 
@@ -48,6 +48,12 @@ def test_few_arms() -> None:
     found = rows.read(DOCS / "results" / "few-arms.jsonl")
     assert rows.missing(wanted, found) == []
     assert_on_page("theory.md", "few arms", few_arms.lines(rows.belonging(wanted, found)))
+
+
+def test_budget() -> None:
+    found = rows.read(DOCS / "results" / "budget.jsonl")
+    assert rows.missing(budget.cases(), found) == []
+    assert_on_page("theory.md", "budget", budget.lines(rows.belonging(budget.cases(), found)))
 
 
 def test_steps_to_drop() -> None:

@@ -38,11 +38,12 @@ class CheckedRace(Race):
         self.came_back = 0  # arms that were suspended and read on
 
     def _floor(self) -> float:
-        """Return the stake that is best for as many steps as the budget affords all arms."""
+        """Return the stake that is best for as many steps as all arms are raced for sure."""
         problem = self.problem
         if problem.budget is None:
             return 0.0
-        steps = problem.budget // (len(problem.arms) * problem.source.blocks.size)
+        affordable = problem.budget // (len(problem.arms) * problem.source.blocks.size)
+        steps = math.floor(self.allowance.share * affordable)
         return math.sqrt(2 * math.log(problem.k / problem.delta) / steps)
 
     def read_on(self) -> bool:
@@ -110,13 +111,16 @@ class CheckedRace(Race):
     def answer(self) -> Answer:
         """Check which arms are returned, and the epsilon of a search that a budget has ended."""
         early = not self.over()
+        if self.problem.intervals.estimated:  # larger ones may have been met after the race
+            self.evidence.limit[:] = self.ladder.limit
+            self._check_level()
         answer = super().answer()
         self._check_exact_scores()
         known = self.ledger.arms_with(KNOWN)
         best = known[np.argsort(-self.table.scores[known])[: self.problem.k]]
         assert sorted(answer.positions) == sorted(best)
         np.testing.assert_allclose(answer.scores, self.table.scores[answer.positions], rtol=1e-12)
-        assert self.tally.numbers_read == self.numbers_expected()
+        assert self.tally.numbers_read == self.numbers_expected() + self._read_by_shortlist()
         if early and math.isfinite(answer.certificate.epsilon):
             self._check_ceiling(self.threshold + answer.certificate.epsilon)
         return answer
@@ -126,6 +130,12 @@ class CheckedRace(Race):
         drawn = np.concatenate([[0], np.cumsum(self.block_sizes[self.order.blocks])])
         whole = int((self.ledger.status == KNOWN).sum()) * self.problem.source.n_coordinates
         return int(drawn[self.ledger.steps].sum()) + whole
+
+    def _read_by_shortlist(self) -> int:
+        """Return how many numbers were read of the arms that seemed best, after the race."""
+        rounds = self.tally.rounds
+        raced = [info.numbers_read for info in rounds if info.pulls <= self.front]
+        return rounds[-1].numbers_read - raced[-1] if rounds else 0
 
     def _estimates(self, positions: Ints) -> tuple[Floats, Floats]:
         return estimates_of(self.table, self.order, positions, self.ledger.steps[positions])

@@ -32,6 +32,7 @@ class Budget:
         self._numbers = problem.budget
         self._deadline = problem.deadline
         self._tally = tally
+        self._began = 0.0 if problem.deadline is None else time.perf_counter()
         self._read_before = tally.numbers_read
         self._always_starts = always_starts
 
@@ -56,6 +57,24 @@ class Budget:
             return 0
         left = self.left
         return UNLIMITED if left is None else left
+
+    def predicted(self, share: float = 1.0) -> int:
+        """Return how many numbers may be read before that share of the budget is spent.
+
+        How many there is time for is predicted from the numbers that were read so far, and not limited
+        before the first one.
+        """
+        numbers = UNLIMITED
+        if self._numbers is not None:
+            numbers = max(0, int(share * self._numbers) - self._spent)
+        if self._deadline is not None:
+            passed = time.perf_counter() - self._began
+            left = share * (self._deadline - self._began) - passed
+            if left <= 0:
+                return 0
+            if self._spent:
+                numbers = min(numbers, int(self._spent * left / passed))
+        return numbers
 
     def allows(self, numbers: float) -> bool:
         """Return whether so many numbers may be read now; none may always be."""

@@ -12,6 +12,7 @@ from sureshot.search.race import policy
 from sureshot.search.race.choice import choose
 from sureshot.search.race.finishing import Outcome
 from sureshot.search.race.race import Race
+from sureshot.search.race.shortlist import Shortlist
 
 if TYPE_CHECKING:
     from sureshot._seed import Rng
@@ -55,4 +56,6 @@ def race(
             tally.choice += f"; then {len(left):,} arms evaluated: a race would cost more"
             return Outcome(problem, tally, current, left)
         current.end_round()
+    if not current.over():
+        Shortlist(current).evaluate_best()
     return Outcome(problem, tally, current)

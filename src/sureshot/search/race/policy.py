@@ -55,6 +55,16 @@ class Policy:
     fewest_steps: int = 32  # before anything is predicted
     most_memory: float = 1.3  # of the bytes that bets may take, predicted for the end of the search
 
+    # Under a budget the race is asked whether to go on: if it is predicted to end, or if the arms that seem
+    # best are so for good, and only the certificate gains. Else the rest is spent on those arms.
+    least_raced: int = (
+        64  # numbers of each arm that are raced with before that, for any budget, and
+    )
+    racing_share: float = 0.12  # of the budget
+    clear_estimates: float = 0.25  # of the variance of all estimates, that may be error
+    racing_cost: float = 0.08  # of what reading everything costs, that it may cost at most
+    most_cost: float = 0.8  # of what reading everything costs, for all that a budget reads
+
     # When the ledger judges an arm again, and how it predicts; wealth is a logarithm to the base 2.
     eagerness: float = 0.85  # judged when predicted to have this share of the wealth that wins,
     longest_wait: float = 2.0  # at the latest when it has this many times the steps of last time
@@ -70,6 +80,22 @@ DEFAULT = Policy()
 # Under a budget the smallest stake is the best one for a search of as many steps as it affords if no arm
 # is dropped; with a time limit, of this many.
 STEPS_WITHIN_TIME = 100
+
+
+def racing_steps(policy: Policy, costs: Costs, steps: float, length: int, block: int) -> int:
+    """Return up to which step a race reads before it is asked whether its budget, of `steps`, is enough.
+
+    `block` is how many numbers a step reads of an arm.
+    """
+    within = policy.racing_cost * costs.rest * length / costs.step
+    more = math.floor(min(policy.racing_share * steps, within))
+    return max(policy.first_front, math.ceil(policy.least_raced / block)) + more
+
+
+def estimates_are_clear(policy: Policy, estimates: Floats, errors: Floats) -> bool:
+    """Return whether estimates differ by far more than they are off."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.square(errors).mean() < policy.clear_estimates * estimates.var())
 
 
 def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int) -> int:

@@ -23,6 +23,7 @@ from sureshot.search.budget import Budget
 from sureshot.search.condition import estimate
 from sureshot.search.problem import Answer, largest
 from sureshot.search.race import policy
+from sureshot.search.race.allowance import Allowance
 from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
@@ -48,8 +49,15 @@ class Race:
         self.rules = rules
         self.weight = np.ascontiguousarray(intervals.weight)
         self.centre = np.ascontiguousarray(intervals.centre)
-        self.order = _native.Order(self.weight, int(generator_of(rng).integers(SEEDS)))
+        self.rng = generator_of(rng)
+        self.order = _native.Order(self.weight, int(self.rng.integers(SEEDS)))
         blocks = problem.source.blocks
+        self.costs = costs_of(
+            problem.source.costs,
+            len(problem.arms),
+            whole_rows=self.order.length == blocks.count,
+        )
+        self.allowance = Allowance(self)
         self.ladder = Ladder()
         self.log_level = math.log(problem.k) - math.log(problem.delta)
         self.ledger = _native.Ledger(
@@ -68,11 +76,6 @@ class Race:
             rules=prediction_rules(rules),
         )
         self.reading = Reading(problem, self.order, self.ledger)
-        self.costs = costs_of(
-            problem.source.costs,
-            len(problem.arms),
-            whole_rows=self.order.length == blocks.count,
-        )
         self.fronts = [0]  # steps drawn at the end of each round
         self.threshold = -math.inf
         self.guess = -math.inf
@@ -86,11 +89,12 @@ class Race:
 
     def _smallest_stake(self) -> float:
         problem = self.problem
-        if problem.budget is None and problem.deadline is None:
+        if not self.allowance.limited:
             return 0.0
         steps = policy.STEPS_WITHIN_TIME
         if problem.budget is not None:
-            steps = max(1, problem.budget // (len(problem.arms) * problem.source.blocks.size))
+            affordable = problem.budget // (len(problem.arms) * problem.source.blocks.size)
+            steps = max(1, math.floor(self.allowance.share * affordable))
         return math.sqrt(2 * self.log_level / steps)
 
     def undecided(self) -> Ints:
@@ -113,8 +117,7 @@ class Race:
             return True
         start = self.front
         stop = self._end_of_round(len(active))
-        affordable = self.budget.affordable() // (len(active) * self.problem.source.blocks.size)
-        stop = min(stop, start + affordable)
+        stop = min(stop, start + self.allowance.steps(len(active)))
         if stop <= start:
             return False
         self.order.draw(stop)
@@ -181,7 +184,7 @@ class Race:
         if met.outside >= 0:
             self._refuse(met.outside, start, stop)
         if problem.intervals.estimated:
-            self._learn_limit(met.largest)
+            self.learn_limit(met.largest)
 
     def _refuse(self, position: int, start: int, stop: int) -> None:
         """Raise the error for an arm that breaks the limits the guarantee rests on."""
@@ -201,7 +204,7 @@ class Race:
         )
         raise BoundsError(message)
 
-    def _learn_limit(self, largest_met: float) -> None:
+    def learn_limit(self, largest_met: float) -> None:
         """Climb the ladder of limits; dropped arms are tried again at a new limit."""
         if not self.ladder.climb(largest_met):
             return
@@ -211,7 +214,8 @@ class Race:
         status = self.ledger.status
         status[status == DROPPED] = SUSPENDED
 
-    def _known_scores(self) -> Floats:
+    def known_scores(self) -> Floats:
+        """Return the exact scores that have been computed."""
         known: Floats = self.ledger.scores[self.ledger.status == KNOWN]
         return known
 
@@ -282,11 +286,16 @@ class Race:
         steps = len(positions) * self.order.length
         if self.reading.paid:  # what was pulled before is not pulled again
             steps -= int(self.ledger.steps[positions].sum())
-        return self.budget.allows(steps * self.problem.source.blocks.size)
+        numbers = steps * self.problem.source.blocks.size
+        # The speed so far is that of bets; whole rows are read faster.
+        in_time = numbers * self.costs.row <= self.budget.predicted() * self.costs.step
+        return self.budget.allows(numbers) and (self.problem.deadline is None or in_time)
 
     def arms_to_finish(self) -> Ints:
         """Return the undecided arms if to read them to the end is cheaper than to sample on."""
         nothing = np.empty(0, dtype=np.int64)
+        if self.allowance.share < 1 and not self._affords(self.undecided()):
+            return nothing
         # To predict takes about as long as a round: not in every round, while memory is no matter.
         if self.front < self.next_look and 2 * self.ledger.bytes < self.costs.ledger_bytes:
             return nothing
@@ -355,15 +364,18 @@ class Race:
         ledger.status[positions] = KNOWN
         self.tally.numbers_read += numbers
         self.tally.exact_scores += len(positions)
-        self.threshold = policy.kth_largest(self._known_scores(), problem.k)
+        self.threshold = policy.kth_largest(self.known_scores(), problem.k)
 
     def end_round(self) -> None:
         """Tell where the search stands."""
-        shown = None if self.threshold == -math.inf else self.threshold
         status = self.ledger.status
         active = int(np.count_nonzero(status == ACTIVE))
         undecided = int(np.count_nonzero(status <= SUSPENDED))
-        self.tally.end_round(undecided, self.front, shown, active)
+        self.tally.end_round(undecided, self.front, self.shown_threshold(), active)
+
+    def shown_threshold(self) -> float | None:
+        """Return the threshold if there is one."""
+        return None if self.threshold == -math.inf else self.threshold
 
     def answer(self) -> Answer:
         """Return the k best known arms and what is guaranteed of them."""
@@ -371,7 +383,7 @@ class Race:
         reached = problem.epsilon
         early = not self.over()
         if early:
-            reached = max(reached, self._stop_early())
+            reached = max(reached, self._proved_loss())
         known = np.flatnonzero(ledger.status == KNOWN)
         best = known[largest(ledger.scores[known], problem.k)]
         if len(known) == len(problem.arms):
@@ -382,17 +394,11 @@ class Race:
             proved = certificate.promise(problem, reached, condition=condition, early=early)
         return Answer(best, ledger.scores[best], proved, "race")
 
-    def _stop_early(self) -> float:
-        """Evaluate the arms that seem best and return the epsilon that can be promised."""
-        ledger = self.ledger
-        left = self.undecided()
-        known = self._known_scores()
-        everything = np.concatenate([known, ledger.estimates[left]])
-        seeming = largest(everything, self.problem.k)
-        self.evaluate(left[seeming[seeming >= len(known)] - len(known)])
+    def _proved_loss(self) -> float:
+        """Return the epsilon that can be promised of the k best known arms."""
         self._drop(self.undecided())
         left = self.undecided()
         if len(left) == 0:
             return 0.0
-        ceiling = ledger.ceiling(self.problem.team, left, self.log_level, self.threshold)
+        ceiling = self.ledger.ceiling(self.problem.team, left, self.log_level, self.threshold)
         return ceiling - self.threshold

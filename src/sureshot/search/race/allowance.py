@@ -1,0 +1,73 @@
+"""How much of a budget the race itself may spend; the rest is for the arms that seem best.
+
+A rule of cost, as all in ``policy.py``: the guarantee holds for any part.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sureshot.search.race import policy
+
+if TYPE_CHECKING:
+    from sureshot.search.race.race import Race
+
+
+class Allowance:
+    """The share of the budget that one race may spend. It grows as long as it pays to race on."""
+
+    def __init__(self, race: Race) -> None:
+        self.race = race
+        problem = race.problem
+        self.limited = problem.budget is not None or problem.deadline is not None
+        self.share = self._first_share() if self.limited else 1.0
+
+    def _first_share(self) -> float:
+        """Return the share after which it is asked for the first time.
+
+        Where each number is paid for, all of it: the arms that seem best are not read by themselves. By column
+        likewise: pieces of a few rows lie far apart, and the race reads whole columns.
+        """
+        race, problem = self.race, self.race.problem
+        if problem.source.costs.each_number_is_paid or problem.source.coordinate_major:
+            return 1.0
+        if problem.budget is None:
+            return race.rules.racing_share
+        size = problem.source.blocks.size
+        affordable = problem.budget / (len(problem.arms) * size)
+        steps = policy.racing_steps(race.rules, race.costs, affordable, race.order.length, size)
+        return min(1.0, steps / max(affordable, 1.0))
+
+    def steps(self, active: int) -> int:
+        """Return how many steps of that many arms may be read now."""
+        numbers = active * self.race.problem.source.blocks.size
+        steps = self.race.budget.predicted(self.share) // numbers
+        while steps == 0 and self.share < 1 and self._racing_on_pays():
+            self.share = min(1.0, self.race.rules.ask_again_after * self.share)
+            steps = self.race.budget.predicted(self.share) // numbers
+        return steps
+
+    def cost_left(self) -> float:
+        """Return what may still be spent of the time that the exact product would take."""
+        race = self.race
+        everything = race.costs.rest * race.order.length * len(race.problem.arms)
+        return race.rules.most_cost * everything - self._cost_so_far()
+
+    def _cost_so_far(self) -> float:
+        return self.race.costs.step * float(self.race.ledger.steps.sum())
+
+    def _racing_on_pays(self) -> bool:
+        """Return whether the race is predicted to end within the budget, or the best arms are clear."""
+        race, ledger = self.race, self.race.ledger
+        if (race.rules.ask_again_after - 1) * self._cost_so_far() > self.cost_left():
+            return False  # the exact product would be cheaper
+        left = race.undecided()
+        estimates, errors = ledger.estimates[left], ledger.errors[left]
+        if race.front and policy.estimates_are_clear(race.rules, estimates, errors):
+            return True
+        likely = max(race.threshold, ledger.likely_threshold(race.problem.k))
+        theta = likely + race.problem.epsilon
+        needed, _ = ledger.remaining_steps(race.order.length, theta, race.log_level)
+        unknown = max(0, race.problem.k - len(race.known_scores()))
+        steps = needed + unknown * race.order.length
+        return steps * race.problem.source.blocks.size <= race.budget.predicted()
