@@ -144,7 +144,7 @@ def test_the_memory_of_a_search_ends_with_it() -> None:
         [sys.executable, "-c", KEPT], capture_output=True, check=True, text=True, timeout=300
     ).stdout.split()
     taken, kept = map(int, told)
-    assert taken > 24 * MEGABYTE
+    assert taken > 16 * MEGABYTE
     assert kept < 8 * MEGABYTE
 
 

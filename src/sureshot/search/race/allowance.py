@@ -14,21 +14,23 @@ if TYPE_CHECKING:
 
 
 class Allowance:
-    """The share of the budget that one race may spend. It grows as long as it pays to race on."""
+    """The share of the budget that one race may spend. It grows as long as it pays to race on.
+
+    It does not keep the race, which has it: in a cycle neither would end with the search.
+    """
 
     def __init__(self, race: Race) -> None:
-        self.race = race
         problem = race.problem
         self.limited = problem.budget is not None or problem.deadline is not None
-        self.share = self._first_share() if self.limited else 1.0
+        self.share = self._first_share(race) if self.limited else 1.0
 
-    def _first_share(self) -> float:
+    def _first_share(self, race: Race) -> float:
         """Return the share after which it is asked for the first time.
 
         Where each number is paid for, all of it: the arms that seem best are not read by themselves. By column
         likewise: pieces of a few rows lie far apart, and the race reads whole columns.
         """
-        race, problem = self.race, self.race.problem
+        problem = race.problem
         if problem.source.costs.each_number_is_paid or problem.source.coordinate_major:
             return 1.0
         if problem.budget is None:
@@ -38,28 +40,24 @@ class Allowance:
         steps = policy.racing_steps(race.rules, race.costs, affordable, race.order.length, size)
         return min(1.0, steps / max(affordable, 1.0))
 
-    def steps(self, active: int) -> int:
+    def steps(self, race: Race, active: int) -> int:
         """Return how many steps of that many arms may be read now."""
-        numbers = active * self.race.problem.source.blocks.size
-        steps = self.race.budget.predicted(self.share) // numbers
-        while steps == 0 and self.share < 1 and self._racing_on_pays():
-            self.share = min(1.0, self.race.rules.ask_again_after * self.share)
-            steps = self.race.budget.predicted(self.share) // numbers
+        numbers = active * race.problem.source.blocks.size
+        steps = race.budget.predicted(self.share) // numbers
+        while steps == 0 and self.share < 1 and self._racing_on_pays(race):
+            self.share = min(1.0, race.rules.ask_again_after * self.share)
+            steps = race.budget.predicted(self.share) // numbers
         return steps
 
-    def cost_left(self) -> float:
+    def cost_left(self, race: Race) -> float:
         """Return what may still be spent of the time that the exact product would take."""
-        race = self.race
         everything = race.costs.rest * race.order.length * len(race.problem.arms)
-        return race.rules.most_cost * everything - self._cost_so_far()
+        return race.rules.most_cost * everything - _cost_so_far(race)
 
-    def _cost_so_far(self) -> float:
-        return self.race.costs.step * float(self.race.ledger.steps.sum())
-
-    def _racing_on_pays(self) -> bool:
+    def _racing_on_pays(self, race: Race) -> bool:
         """Return whether the race is predicted to end within the budget, or the best arms are clear."""
-        race, ledger = self.race, self.race.ledger
-        if (race.rules.ask_again_after - 1) * self._cost_so_far() > self.cost_left():
+        ledger = race.ledger
+        if (race.rules.ask_again_after - 1) * _cost_so_far(race) > self.cost_left(race):
             return False  # the exact product would be cheaper
         left = race.undecided()
         estimates, errors = ledger.estimates[left], ledger.errors[left]
@@ -71,3 +69,7 @@ class Allowance:
         unknown = max(0, race.problem.k - len(race.known_scores()))
         steps = needed + unknown * race.order.length
         return steps * race.problem.source.blocks.size <= race.budget.predicted()
+
+
+def _cost_so_far(race: Race) -> float:
+    return race.costs.step * float(race.ledger.steps.sum())

@@ -117,7 +117,7 @@ class Race:
             return True
         start = self.front
         stop = self._end_of_round(len(active))
-        stop = min(stop, start + self.allowance.steps(len(active)))
+        stop = min(stop, start + self.allowance.steps(self, len(active)))
         if stop <= start:
             return False
         self.order.draw(stop)

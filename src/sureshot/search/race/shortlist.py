@@ -102,7 +102,7 @@ class Shortlist:
             self.problem.k,
             numbers / (blocks * source.blocks.size),
             price=lambda arms: blocks * costs_of_few(source, arms),
-            most=race.allowance.cost_left(),
+            most=race.allowance.cost_left(race),
             # Where bets are expensive next to the exact product, the race was short.
             all_first=unread == portions.count and race.allowance.share < race.rules.racing_share,
         )
