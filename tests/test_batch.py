@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.queries import AT_ONCE, _divide
+from sureshot.queries import _divide
 from sureshot.result import share_time
+from sureshot.search.exact import AT_ONCE
 from sureshot.search.problem import Tally, timed
 from tests.conftest import CERTAIN
 

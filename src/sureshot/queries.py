@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from sureshot.search.problem import Tally
     from sureshot.search.race.finishing import Outcome
 
-# Queries that are searched before any of them is finished: enough to share a pass over the data, few
-# enough for their scores and problems to take little memory.
-AT_ONCE = 16
 # Queries that are searched before it is first predicted whether the others are: a race that gains nothing
 # gives up early.
 TRIED = 2
@@ -61,7 +58,9 @@ def _run_with_norms(queries: PreparedQueries) -> tuple[list[TopK], Floats]:
     many of them are answered as share a pass.
     """
     team = queries.team
-    together = 1 if queries.request.method.samples else min(AT_ONCE, len(queries.request.queries))
+    together = (
+        1 if queries.request.method.samples else min(exact.AT_ONCE, len(queries.request.queries))
+    )
     started = [queries.problem(query, team, None) for query in range(together)]
     problems, tallies = [problem for problem, _ in started], [tally for _, tally in started]
     norms = np.empty(len(problems[0].arms))
@@ -98,7 +97,7 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
     with ThreadPoolExecutor(threads) as pool:
         try:
             while len(results) < len(which):
-                size = AT_ONCE if raced else TRIED
+                size = exact.AT_ONCE if raced else TRIED
                 some = which[len(results) : len(results) + size]
                 # A thread for each query is never slower than all threads for one after the other, as
                 # long as no thread is left without a query.

@@ -29,7 +29,7 @@ NUMBERS_PER_ROUND = 1 << 27
 
 FEWEST_ARMS_BY_COLUMN = 1 << 15
 
-# Queries that share a pass over the data: few enough for their scores to take little memory.
+# Queries that share a pass over the data: few enough for their problems and scores to take little memory.
 AT_ONCE = 16
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from sureshot.errors import BoundsError
+from sureshot.sources.base import QuerySource
 
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
@@ -31,6 +33,23 @@ def checked_totals(problem: Problem, positions: Ints, blocks: Ints, limit: Float
         at = int(np.argmax(outside))
         refuse_rewards(problem, int(positions[at]), blocks, float(limit[at]))
     return found
+
+
+def refuse_arm(problem: Problem, position: int, blocks: Ints, start: int) -> NoReturn:
+    """Raise the error for an arm that breaks its limits in the blocks that it has read, from `start` on."""
+    intervals, fresh = problem.intervals, blocks[start:]
+    if intervals.square_limit is None:
+        refuse_rewards(problem, position, fresh, float(intervals.limit[position]))
+    arm, source = problem.arms[position : position + 1], problem.source
+    assert isinstance(source, QuerySource), "rows have norms where there is data"
+    _, squares = source.sums_and_squares(arm, blocks)
+    norm, limit = math.sqrt(squares.sum()), math.sqrt(intervals.square_limit[position])
+    message = (
+        f"data row {arm[0]} has a norm of at least {norm:.9g}, more than the {limit:.9g} which "
+        f"the bounds promise, seen in the blocks {fresh[0]} to {fresh[-1]} of the search: "
+        "pass larger norms, or bounds='scan'"
+    )
+    raise BoundsError(message)
 
 
 def refuse_rewards(problem: Problem, position: int, blocks: Ints, limit: float) -> NoReturn:

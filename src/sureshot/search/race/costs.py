@@ -8,13 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from sureshot.blocks import CACHE_LINE
-
 if TYPE_CHECKING:
-    from sureshot._types import Floats
-    from sureshot.sources.base import Source
     from sureshot.sources.costs import ReadingCosts
 
 # To place a bet, and to replay it a few times.
@@ -22,9 +16,8 @@ BET = 4.0
 # To draw a block, put it into its place and bet on it, however few arms there are.
 DRAW = 200.0
 
-# Long pieces of rows, and single columns, against everything that is read from end to end.
+# Long pieces of rows, against rows that are read from end to end.
 PIECES_OF_ROWS = 1.25
-SINGLE_COLUMNS = 4.0
 
 # Bytes that the bets of a search may take, or this many for each arm if that is more.
 LEDGER_BYTES = 40 << 20
@@ -64,13 +57,6 @@ def costs_of(reading: ReadingCosts, n_arms: int, *, whole_rows: bool = True) -> 
     )
 
 
-def costs_of_few(source: Source, n_arms: Floats) -> Floats:
-    """Return what a block of an arm costs where pieces of so many arms are read, and nothing is bet.
-
-    Of a column whole cache lines are read, also for an arm or two of each.
-    """
-    if not source.coordinate_major:
-        return np.full(len(n_arms), PIECES_OF_ROWS * source.costs.everything)
-    cost = SINGLE_COLUMNS * source.costs.everything
-    share = n_arms / source.n_arms
-    return cost * (1 - (1 - share) ** (CACHE_LINE / source.bytes_per_number)) / share
+def cost_of_piece(reading: ReadingCosts) -> float:
+    """Return what a block costs in a long piece of a row on which nothing is bet."""
+    return PIECES_OF_ROWS * reading.everything

@@ -21,12 +21,7 @@ FEWEST_PORTIONS = 2
 
 
 def blocks_together(source: Source, numbers: float) -> int:
-    """Return how many blocks to read together if there is a budget of so many numbers for each arm.
-
-    A column lies together in any case.
-    """
-    if source.coordinate_major:
-        return 1
+    """Return how many blocks to read together if there is a budget of so many numbers for each arm."""
     lines = source.blocks.size * source.bytes_per_number / CACHE_LINE
     first_round = (1 - KEPT**POWER) * numbers / (KEPT * source.blocks.size)
     most = min(LINES_TOGETHER / lines, first_round / FEWEST_PORTIONS)

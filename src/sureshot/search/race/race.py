@@ -17,7 +17,6 @@ import numpy as np
 from sureshot import _native
 from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
 from sureshot._seed import SEEDS, generator_of
-from sureshot.errors import BoundsError
 from sureshot.search import certificate
 from sureshot.search.budget import Budget
 from sureshot.search.condition import estimate
@@ -28,8 +27,7 @@ from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
 from sureshot.search.race.reading import Reading
-from sureshot.search.reward_limits import refuse_rewards
-from sureshot.sources.base import QuerySource
+from sureshot.search.reward_limits import refuse_arm
 from sureshot.theory.rounding import rounding_share
 
 if TYPE_CHECKING:
@@ -182,27 +180,9 @@ class Race:
         met = self.reading.bet_on(positions, start, stop)
         self.tally.numbers_read += len(positions) * self.reading.numbers_in(start, stop)
         if met.outside >= 0:
-            self._refuse(met.outside, start, stop)
+            refuse_arm(problem, met.outside, self.order.blocks[:stop], start)
         if problem.intervals.estimated:
             self.learn_limit(met.largest)
-
-    def _refuse(self, position: int, start: int, stop: int) -> None:
-        """Raise the error for an arm that breaks the limits the guarantee rests on."""
-        intervals = self.problem.intervals
-        blocks = self.order.blocks[start:stop]
-        if intervals.square_limit is None:
-            refuse_rewards(self.problem, position, blocks, float(intervals.limit[position]))
-        arm = self.problem.arms[position : position + 1]
-        source = self.problem.source
-        assert isinstance(source, QuerySource), "rows have norms where there is data"
-        _, squares = source.sums_and_squares(arm, self.order.blocks[:stop])
-        norm, limit = math.sqrt(squares.sum()), math.sqrt(intervals.square_limit[position])
-        message = (
-            f"data row {arm[0]} has a norm of at least {norm:.9g}, more than the {limit:.9g} which "
-            f"the bounds promise, seen in the blocks {blocks[0]} to {blocks[-1]} of the search: "
-            "pass larger norms, or bounds='scan'"
-        )
-        raise BoundsError(message)
 
     def learn_limit(self, largest_met: float) -> None:
         """Climb the ladder of limits; dropped arms are tried again at a new limit."""

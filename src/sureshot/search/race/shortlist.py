@@ -16,7 +16,7 @@ from sureshot._native import SUSPENDED
 from sureshot._summation import add_exactly
 from sureshot.search.budget import Budget
 from sureshot.search.problem import largest
-from sureshot.search.race.costs import costs_of_few
+from sureshot.search.race.costs import cost_of_piece
 from sureshot.search.race.portions import Portions, blocks_together
 from sureshot.search.reward_limits import checked_totals
 from sureshot.theory.narrowing import narrowing
@@ -51,7 +51,7 @@ class Shortlist:
     def evaluate_best(self) -> None:
         """Spend the budget, and evaluate the k arms that seem best, on top of it."""
         race = self.race
-        if race.allowance.limited and race.front > 0 and not race.reading.paid:
+        if race.allowance.share < 1 and race.front > 0:
             self._narrow()
         known = race.known_scores()
         seeming = largest(np.concatenate([known, self._estimates()]), self.problem.k)
@@ -101,7 +101,7 @@ class Shortlist:
             unread,
             self.problem.k,
             numbers / (blocks * source.blocks.size),
-            price=lambda arms: blocks * costs_of_few(source, arms),
+            price=lambda arms: np.full(len(arms), blocks * cost_of_piece(source.costs)),
             most=race.allowance.cost_left(race),
             # Where bets are expensive next to the exact product, the race was short.
             all_first=unread == portions.count and race.allowance.share < race.rules.racing_share,
