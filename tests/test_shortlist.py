@@ -9,6 +9,7 @@ import pytest
 
 import sureshot
 from sureshot._native import DROPPED
+from sureshot.search.race.allowance import Allowance
 from sureshot.search.race.shortlist import Shortlist
 from tests.guarantee import assert_at_most
 
@@ -51,6 +52,19 @@ def test_arms_that_are_set_aside_stay_undecided(gaussian: tuple[Array, Floats]) 
     assert active == sorted(active, reverse=True)
     assert active[-1] < 0.1 * ARMS
     assert all(info.arms > 0.9 * ARMS for info in found.rounds)
+
+
+def test_what_costs_more_than_the_exact_product_is_not_read(
+    gaussian: tuple[Array, Floats], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, queries = gaussian
+    read = []
+    for most in (1e12, 2e5, 0.0):  # nanoseconds
+        monkeypatch.setattr(Allowance, "cost_left", lambda *_, most=most: most)
+        found = sureshot.top_k(data, queries[0], K, bounds=(-7, 7), budget=0.4, rng=0)
+        read.append(found.work.numbers_read)
+    assert read[0] > read[1] > read[2]
+    assert found.rounds[-1].active > 0.9 * ARMS
 
 
 def lost_more_than_promised(seed: int, **options: Any) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from sureshot._native import Selection
 from sureshot.search import certificate, exact
 from sureshot.search.problem import Answer, largest, timed
-from sureshot.search.product_rounding import PANEL, RoundedQueries, arm_errors, panels
+from sureshot.search.product_rounding import PANEL, MultipliedQueries, arm_errors, panels
 from sureshot.sources import costs
 from sureshot.sources.base import QuerySource
 
@@ -135,7 +135,7 @@ class Products:
         tiles = source.tiles()
         assert tiles is not None, "such a source has rows to multiply"
         distance = source.reward == "sqeuclidean"
-        queries = RoundedQueries.of(problems, tiles.dtype, distance=distance)
+        queries = MultipliedQueries.of(problems, tiles.dtype, distance=distance)
         if queries is None:
             return None
         if self._squares is None:

@@ -43,7 +43,7 @@ def panels(width: int) -> list[slice]:
 
 
 @dataclass(frozen=True, slots=True)
-class RoundedQueries:
+class MultipliedQueries:
     """Queries as they are multiplied: times a power of two, and rounded to the type of the data."""
 
     values: Array  # (queries, coordinates)
@@ -57,7 +57,7 @@ class RoundedQueries:
     @classmethod
     def of(
         cls, problems: Sequence[Problem], dtype: np.dtype[Any], *, distance: bool
-    ) -> RoundedQueries | None:
+    ) -> MultipliedQueries | None:
         """Return them, or None if some are too large or too small, or their factors are."""
         width = problems[0].source.n_coordinates
         values = np.empty((len(problems), width), dtype)
@@ -101,7 +101,7 @@ class ArmErrors:
 
 
 def arm_errors(
-    problem: Problem, queries: RoundedQueries, squares: Floats, *, distance: bool
+    problem: Problem, queries: MultipliedQueries, squares: Floats, *, distance: bool
 ) -> ArmErrors | None:
     """Return the errors of arms with these squared norms, or None if these are too large.
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sureshot._types import Floats
 
 # Each round keeps this share of the arms, and has pulls in proportion to this power of their number. Of
@@ -35,8 +33,6 @@ def narrowing(
     k: int,
     budget: float,
     *,
-    price: Callable[[Floats], Floats] = np.ones_like,
-    most: float = math.inf,
     all_first: bool = False,
 ) -> tuple[NarrowRound, ...]:
     """Return rounds that spend a budget on the k best arms by keeping the better ones.
@@ -49,10 +45,6 @@ def narrowing(
         Arms, rewards of each that are still unread, arms wanted.
     budget
         Pulls that all arms may have together.
-    price
-        What a pull costs where so many arms are pulled.
-    most
-        What all pulls together may cost.
     all_first
         Whether the first round pulls all arms, because little is known of them.
 
@@ -64,7 +56,7 @@ def narrowing(
     640 19
     512 30
     """
-    if n_arms <= k or n_rewards <= 0 or budget <= 0 or most <= 0:
+    if n_arms <= k or n_rewards <= 0 or budget <= 0:
         return ()
     arms = _arms(n_arms, k)
     if all_first:
@@ -74,10 +66,7 @@ def narrowing(
     scales = np.append(0.0, n_rewards / reached[::-1])
     pulls = np.minimum(np.outer(scales, reached), n_rewards)
     fresh = np.diff(pulls, axis=1, prepend=0.0) * arms
-    scale = min(
-        float(np.interp(budget, fresh.sum(axis=1), scales)),
-        float(np.interp(most, fresh @ price(arms), scales)),
-    )
+    scale = float(np.interp(budget, fresh.sum(axis=1), scales))
     # Whole pulls, rounded down: fewer of them for fewer and fewer arms never add up to more.
     rounds: list[NarrowRound] = []
     last = 0

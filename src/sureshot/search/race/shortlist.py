@@ -96,13 +96,13 @@ class Shortlist:
         """Return the rounds that spend so many numbers where so many portions are unread."""
         source, race = self.problem.source, self.race
         blocks = portions.numbers / (source.blocks.size * max(portions.count, 1))  # of a portion
+        # In portions: what the budget allows, and what costs less than the exact product.
+        affordable = race.allowance.cost_left(race) / cost_of_piece(source.costs)
         rounds = narrowing(
             len(self.positions),
             unread,
             self.problem.k,
-            numbers / (blocks * source.blocks.size),
-            price=lambda arms: np.full(len(arms), blocks * cost_of_piece(source.costs)),
-            most=race.allowance.cost_left(race),
+            min(numbers / source.blocks.size, affordable) / blocks,
             # Where bets are expensive next to the exact product, the race was short.
             all_first=unread == portions.count and race.allowance.share < race.rules.racing_share,
         )
