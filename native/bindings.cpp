@@ -53,7 +53,7 @@ NB_MODULE(_native, m) {
         .value("SQUARED_EUCLIDEAN", Metric::squared_euclidean)
         .value("L1", Metric::l1);
 
-    nb::class_<Team>(m, "Team", "Threads that work together; they end with it.")
+    nb::class_<Team>(m, "Team", "Threads that work together; it borrows them from the process.")
         .def(
             "__init__",
             [](Team* self, int threads, const Team* partner) {
@@ -66,7 +66,7 @@ NB_MODULE(_native, m) {
             "threads"_a, "partner"_a.none() = nb::none(),
             "A team that a signal interrupts, if the main thread makes it; or with a partner one that is "
             "cancelled together with that.")
-        .def("start", &Team::start, "Start the threads before the first job.")
+        .def("start", &Team::start, "Wake the threads before the first job.")
         .def("cancel", &Team::cancel,
              "End the jobs of this team and of those that have it as a partner, now and from now on: they "
              "raise KeyboardInterrupt.");

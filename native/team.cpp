@@ -1,14 +1,15 @@
 #include "team.hpp"
 
-#include <system_error>
+#include "waiting.hpp"
 
 namespace sureshot {
 namespace {
 
-// Below this many numbers a job is not worth starting threads for, not worth waking them, or not worth
-// another piece: the job ends when its slowest piece does.
+// Below this many numbers for each thread a job is not worth sharing, not worth starting a worker for, or not
+// worth another piece: the job ends when its slowest piece does. Measured with workers that are awake: two
+// threads take as long as one for 2^15 numbers, and gain from there on. A worker is started once, and stays.
+constexpr std::int64_t numbers_for_a_thread = std::int64_t{1} << 15;
 constexpr std::int64_t numbers_for_a_start = std::int64_t{1} << 17;
-constexpr std::int64_t numbers_for_a_job = std::int64_t{1} << 16;
 constexpr std::int64_t numbers_for_a_piece = std::int64_t{1} << 13;
 
 // Pieces for each thread: one that starts late, or is slower, takes fewer.
@@ -25,24 +26,12 @@ constexpr std::chrono::milliseconds between_checks{40};
 // Pieces begin with a multiple of this if they are long: kernels read as many rows side by side.
 constexpr std::int64_t rows_together = 4;
 
-// A thread stays awake for this long after a job: between two jobs of a search runs a little Python.
-constexpr std::chrono::microseconds awake_after_job{3000};
-
-void pause() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
-
-// Waits a moment; now and then lets another thread run, which may be the one that is waited for.
-void wait_a_moment(int spins) {
-    if (spins % 64 == 63) {
-        std::this_thread::yield();
-    } else {
-        pause();
-    }
+std::int64_t worthwhile_pieces(std::int64_t count, std::int64_t numbers, std::int64_t grain, std::int64_t threads) {
+    const std::int64_t most = count / grain;
+    const std::int64_t checks = std::min(numbers / numbers_for_a_check, most);
+    if (threads == 1) return std::max<std::int64_t>(checks, 1);
+    const std::int64_t wanted = std::max(std::clamp(most, threads, pieces_each * threads), checks);
+    return std::min({wanted, count, numbers / numbers_for_a_piece});
 }
 
 }  // namespace
@@ -56,14 +45,7 @@ Team::Team(int threads, Ask* interrupted)
 Team::Team(int threads, const Team& other)
     : threads_(std::max(threads, 1)), stop_(other.stop_), interrupted_(nullptr) {}
 
-Team::~Team() { dismiss(); }
-
-void Team::dismiss() noexcept {
-    open_.store(over);
-    open_.notify_all();
-    for (auto& worker : workers_) worker.join();
-    workers_.clear();
-}
+Team::~Team() { return_workers(workers_); }
 
 bool Team::cancelled() noexcept {
     if (stop_->load(std::memory_order_relaxed)) return true;
@@ -76,24 +58,33 @@ bool Team::cancelled() noexcept {
 }
 
 void Team::start() {
-    while (static_cast<std::int64_t>(workers_.size()) + 1 < threads_) {
-        try {
-            const auto thread = static_cast<std::int64_t>(workers_.size()) + 1;
-            workers_.emplace_back([this, thread] { serve(thread); });
-        } catch (const std::system_error&) {
-            threads_ = static_cast<std::int64_t>(workers_.size()) + 1;  // The system allows no more.
-        }
-    }
+    borrow(threads_ - 1, false);
+    for (const auto& worker : workers_) worker->wake();
 }
 
-std::int64_t Team::worthwhile_pieces(std::int64_t count, std::int64_t cost, std::int64_t grain) {
-    const std::int64_t numbers = count * std::max<std::int64_t>(cost, 1);
-    if (threads_ > 1 && workers_.empty() && numbers >= numbers_for_a_start) start();
-    if (numbers < numbers_for_a_job) return 1;
-    const std::int64_t checks = std::min(numbers / numbers_for_a_check, count / grain);
-    if (workers_.empty()) return std::max<std::int64_t>(checks, 1);
-    const std::int64_t wanted = std::max(std::clamp(count / grain, threads_, pieces_each * threads_), checks);
-    return std::min({wanted, count, numbers / numbers_for_a_piece});
+// Returns how many of the wanted workers there are.
+std::int64_t Team::borrow(std::int64_t wanted, bool only_idle) {
+    if (wanted <= 0) return 0;
+    borrow_workers(workers_, static_cast<std::size_t>(wanted), only_idle);
+    const auto borrowed = static_cast<std::int64_t>(workers_.size());
+    if (!only_idle && borrowed < wanted) threads_ = borrowed + 1;  // The system allows no more.
+    return std::min(borrowed, wanted);
+}
+
+void Team::run_job(Job job, std::int64_t cost, std::int64_t grain) {
+    if (!cancelled()) {
+        const std::int64_t numbers = job.count * std::max<std::int64_t>(cost, 1);
+        const std::int64_t wanted = std::min(numbers / numbers_for_a_thread, threads_) - 1;
+        const std::int64_t workers = borrow(wanted, numbers < numbers_for_a_start);
+        job.pieces = worthwhile_pieces(job.count, numbers, grain, workers + 1);
+        job_ = job;
+        next_.store(0, std::memory_order_relaxed);
+        take_pieces_together(std::min(workers, job.pieces - 1), numbers);
+    }
+    if (stop_->load(std::memory_order_relaxed)) {
+        return_workers(workers_);
+        throw Cancelled{};
+    }
 }
 
 std::int64_t Team::Job::begin(std::int64_t piece) const {
@@ -102,28 +93,19 @@ std::int64_t Team::Job::begin(std::int64_t piece) const {
     return whole ? item - item % rows_together : item;
 }
 
-void Team::run_pieces(const Job& job) {
-    if (!cancelled()) {
-        job_ = job;
-        next_.store(0, std::memory_order_relaxed);
-        if (workers_.empty() || job.pieces <= 1) {
-            take_pieces(0);
-        } else {
-            jobs_ = jobs_ % 1000000 + 1;
-            open_.store(jobs_);
-            open_.notify_all();
-            take_pieces(0);
-            open_.store(closed);
-            // A worker that wakes up from now on sees that the job is closed; wait for those inside.
-            for (int spins = 0; inside_.load() != 0; ++spins) {
-                wait_a_moment(spins);
-                if (spins % 64 == 63) cancelled();
-            }
-        }
+void Team::take_pieces_together(std::int64_t workers, std::int64_t numbers) {
+    for (std::int64_t at = 0; at < workers; ++at) {
+        const auto help = [](void* team, std::int64_t thread) noexcept {
+            static_cast<Team*>(team)->take_pieces(thread);
+        };
+        workers_[static_cast<std::size_t>(at)]->ask({help, this, at + 1}, numbers);
     }
-    if (stop_->load(std::memory_order_relaxed)) {
-        dismiss();
-        throw Cancelled{};
+    take_pieces(0);
+    for (std::int64_t at = 0; at < workers; ++at) {
+        for (int spins = 0; !workers_[static_cast<std::size_t>(at)]->withdraw(); ++spins) {
+            wait_a_moment(spins);
+            if (spins % 64 == 63) cancelled();
+        }
     }
 }
 
@@ -134,27 +116,6 @@ void Team::take_pieces(std::int64_t thread) noexcept {
         if (piece >= job.pieces) return;
         job.work(job.context, job.begin(piece), job.begin(piece + 1), thread);
     } while (!cancelled());
-}
-
-void Team::serve(std::int64_t thread) noexcept {
-    int done = closed;
-    auto since = std::chrono::steady_clock::now();
-    for (int spins = 0;; ++spins) {
-        const int job = open_.load();
-        if (job == over) return;
-        if (job != closed && job != done) {
-            inside_.fetch_add(1);
-            if (open_.load() == job) take_pieces(thread);
-            inside_.fetch_sub(1);
-            done = job;
-            since = std::chrono::steady_clock::now();
-        } else if (spins % 64 == 0 && std::chrono::steady_clock::now() - since > awake_after_job) {
-            open_.wait(job);
-            since = std::chrono::steady_clock::now();
-        } else {
-            wait_a_moment(spins);
-        }
-    }
 }
 
 }  // namespace sureshot

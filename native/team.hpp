@@ -1,6 +1,6 @@
-// A team of threads that lives as long as one call of the library. No pool and no OpenMP: both break
-// after fork. To wake a thread can take milliseconds on a virtual machine, so a job does not wait for it: a
-// thread that is awake takes the next piece, and threads stay awake for a while after each job.
+// The threads of one call of the library: the one that calls, and workers that the process lends until the call
+// ends. To wake a thread can take milliseconds on a virtual machine, so a job does not wait for it: a thread
+// that is awake takes the next piece.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 #include <memory>
 #include <thread>
 #include <type_traits>
-#include <vector>
+
+#include "workers.hpp"
 
 namespace sureshot {
 
@@ -33,7 +34,7 @@ public:
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
-    // Starts the threads now, so that they are awake when the first job comes.
+    // Borrows and wakes all workers now, so that they are awake when the first job comes.
     void start();
 
     // Threads that may work at a time.
@@ -49,19 +50,20 @@ public:
     template <class Work>
     void run(std::int64_t count, std::int64_t cost, const Work& work, std::int64_t grain = 1) {
         constexpr bool numbered = std::is_invocable_v<const Work&, std::int64_t, std::int64_t, std::int64_t>;
-        run_pieces({[](const void* context, std::int64_t begin, std::int64_t end,
-                       [[maybe_unused]] std::int64_t thread) noexcept {
-                        const Work& own = *static_cast<const Work*>(context);
-                        if constexpr (numbered) {
-                            static_assert(
-                                std::is_nothrow_invocable_v<const Work&, std::int64_t, std::int64_t, std::int64_t>);
-                            own(begin, end, thread);
-                        } else {
-                            static_assert(std::is_nothrow_invocable_v<const Work&, std::int64_t, std::int64_t>);
-                            own(begin, end);
-                        }
-                    },
-                    &work, count, worthwhile_pieces(count, cost, grain)});
+        run_job({[](const void* context, std::int64_t begin, std::int64_t end,
+                    [[maybe_unused]] std::int64_t thread) noexcept {
+                     const Work& own = *static_cast<const Work*>(context);
+                     if constexpr (numbered) {
+                         static_assert(
+                             std::is_nothrow_invocable_v<const Work&, std::int64_t, std::int64_t, std::int64_t>);
+                         own(begin, end, thread);
+                     } else {
+                         static_assert(std::is_nothrow_invocable_v<const Work&, std::int64_t, std::int64_t>);
+                         own(begin, end);
+                     }
+                 },
+                 &work, count},
+                cost, grain);
     }
 
     // No piece is begun any more, by this team and by those that are cancelled with it: every job throws
@@ -76,31 +78,24 @@ private:
         void (*work)(const void* context, std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept;
         const void* context;
         std::int64_t count;
-        std::int64_t pieces;
+        std::int64_t pieces = 1;
 
         std::int64_t begin(std::int64_t piece) const;
     };
 
-    std::int64_t worthwhile_pieces(std::int64_t count, std::int64_t cost, std::int64_t grain);
-    void run_pieces(const Job& job);
+    void run_job(Job job, std::int64_t cost, std::int64_t grain);
+    std::int64_t borrow(std::int64_t wanted, bool only_idle);
+    void take_pieces_together(std::int64_t workers, std::int64_t numbers);
     void take_pieces(std::int64_t thread) noexcept;
-    void serve(std::int64_t thread) noexcept;
-    void dismiss() noexcept;
-
-    static constexpr int closed = 0;  // no job is open
-    static constexpr int over = -1;   // nor will there be another one
 
     std::int64_t threads_;
-    std::vector<std::thread> workers_;
+    Workers workers_;
     std::shared_ptr<std::atomic<bool>> stop_;
     Ask* interrupted_;
     std::thread::id maker_ = std::this_thread::get_id();
     std::chrono::steady_clock::time_point next_check_;
-    Job job_{};
-    alignas(64) std::atomic<int> open_{closed};  // the number of the open job; workers sleep on this
-    alignas(64) std::atomic<int> inside_{0};     // workers that may be looking at the job
+    Job job_{};  // of the threads while it is open, and else of the caller
     alignas(64) std::atomic<std::int64_t> next_{0};
-    int jobs_ = 0;
 };
 
 }  // namespace sureshot
