@@ -126,6 +126,26 @@ NB_MODULE(_native, m) {
         "Fill scores (queries, arms) with the sum of all rewards of each arm, for these queries in place "
         "of its own, and squares (arms,), for inner products, with its squared norm.");
 
+    m.def(
+        "pair_scores",
+        [](const Dense& dense, const nb::list& queries, const Ids& starts, const Ids& arms, Team& team,
+           const RealsOut& scores) {
+            std::vector<const double*> values;
+            for (const nb::handle query : queries) {
+                const auto its = nb::cast<Reals>(query, false);
+                if (static_cast<std::int64_t>(its.shape(0)) != dense.matrix.n_columns) {
+                    throw nb::value_error("a query is not as long as the rows of the data");
+                }
+                values.push_back(its.data());
+            }
+            if (starts.shape(0) != values.size() + 1) throw nb::value_error("each query must have a start");
+            const nb::gil_scoped_release release;
+            pair_scores(team, dense.matrix, dense.metric, values, starts.data(), arms.data(), scores.data());
+        },
+        "dense"_a, "queries"_a, "starts"_a.noconvert(), "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
+        "Fill scores with those of the arms from starts[query] to starts[query + 1], for each query, as row_scores "
+        "does.");
+
     m.attr("FLOAT_ROUNDINGS") = float_roundings;
     m.def(
         "screen",

@@ -104,35 +104,42 @@ using LogWealth = double(const Chains& chains, std::uint32_t first, std::int64_t
 // Gives bets the room that a larger limit of y leaves them.
 using RaiseRooms = void(Group& group, double by) noexcept;
 
-// Scores of some arms that are known up to an error, of which one query has computed the main part. With x the
-// computed number plus unit * offset, or the absolute value of that if both signs count, the score lies within
-// unit * fixed + length * factor of scale * x. One entry per arm.
-struct ScoreErrors {
-    const double* offset;
-    const double* scale;
-    const double* fixed;
-    const double* factor;
-    std::int64_t count;
-    bool both_signs;
-};
-struct QueryScores {
-    const void* scores;  // doubles or floats
-    bool doubles;
-    double unit;
-    double length;
+// Scores of some arms for some queries: that of arm a for query q is scores[a * stride + q].
+template <class Score>
+struct ScoreTable {
+    const Score* scores;
+    std::int64_t stride;
+    std::int64_t arms, queries;  // at most arms_reaching and queries_reaching
+    bool both_signs;             // whether the absolute values count
 };
 
-// Fills `out` with the arms of [from, from + count), counted from `from` on, whose scores may reach the
-// threshold, those that are no numbers among them, and both ends of these scores; returns how many there are.
-// query.scores begins with the arm `from`; count is at most reaching_at_once.
-constexpr std::int64_t reaching_at_once = 256;
-struct Reaching {
-    std::int64_t at[reaching_at_once];
-    double low[reaching_at_once];
-    double high[reaching_at_once];
+// A score can be among the best unless it is below threshold * of_threshold + unit * of_unit + length * of_length
+// - slack: factors of the query and of the arm. One that is no number can.
+template <class Score>
+struct QueryCuts {
+    const Score *threshold, *unit, *length, *slack;
+
+    QueryCuts from(std::int64_t query) const {
+        return {threshold + query, unit + query, length + query, slack + query};
+    }
 };
-using FindReaching = std::int64_t(const QueryScores& query, const ScoreErrors& errors, std::int64_t from,
-                                  std::int64_t count, double threshold, Reaching& out) noexcept;
+template <class Score>
+struct ArmCuts {
+    const Score *of_threshold, *of_unit, *of_length;
+
+    ArmCuts from(std::int64_t arm) const { return {of_threshold + arm, of_unit + arm, of_length + arm}; }
+};
+
+// Fills `out` with the arms and queries whose scores can be among the best, in the order of the arms, and returns
+// how many there are.
+constexpr std::int64_t arms_reaching = 8, queries_reaching = 512;
+struct Reaching {
+    std::int32_t arm[arms_reaching * queries_reaching];
+    std::int32_t query[arms_reaching * queries_reaching];
+};
+template <class Score>
+using FindReaching = std::int64_t(const ScoreTable<Score>& table, const ArmCuts<Score>& arms,
+                                  const QueryCuts<Score>& queries, Reaching& out) noexcept;
 
 struct Kernels {
     BlockSums* block_sums;
@@ -152,7 +159,8 @@ struct Kernels {
     Estimate* estimate;
     LogWealth* log_wealth;
     RaiseRooms* raise_rooms;
-    FindReaching* reaching;
+    FindReaching<float>* reaching_floats;
+    FindReaching<double>* reaching_doubles;
 };
 
 }  // namespace sureshot

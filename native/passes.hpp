@@ -3,6 +3,8 @@
 // anything is read. What they fill has one entry per arm unless another shape is given.
 #pragma once
 
+#include <vector>
+
 #include "matrix.hpp"
 #include "team.hpp"
 
@@ -19,6 +21,11 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
 // scores: [query][arm]; squares, unless null: the squared norm, from the same pass.
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares);
+
+// scores of pairs: those of query q, of the arms starts[q], ..., starts[q + 1] - 1. Each is the one that row_scores
+// finds.
+void pair_scores(Team& team, const Matrix& matrix, Metric metric, const std::vector<const double*>& queries,
+                 const std::int64_t* starts, const std::int64_t* arms, double* scores);
 
 // reach: the largest |value - middle| * unit; squares: the squared norm.
 void scan_rows(Team& team, const Matrix& matrix, const double* middle, const double* unit, Arms arms,

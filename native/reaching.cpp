@@ -4,68 +4,62 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-// Scores between two questions whether any of them reaches the threshold.
+// Scores between two questions whether any of them reaches its threshold.
 constexpr std::int64_t together = 32;
 
+// One arm against some queries: adds to `found` those that it may be among the best of.
 template <class Score, bool both_signs>
-struct Ends {
-    const Score* scores;
-    const double *offset, *scale, *fixed, *factor;
-    double unit, length;
-
-    double middle(std::int64_t at) const {
-        const double sum = static_cast<double>(scores[at]) + unit * offset[at];
-        return scale[at] * (both_signs ? __builtin_fabs(sum) : sum);
-    }
-    double error(std::int64_t at) const { return unit * fixed[at] + length * factor[at]; }
-};
-
-template <class Score, bool both_signs>
-SURESHOT_ALONE std::int64_t reaching_scores(const Ends<Score, both_signs> ends, std::int64_t count,
-                                            double threshold, Reaching& out) {
-    std::int64_t found = 0;
-    for (std::int64_t start = 0; start < count; start += together) {
-        const std::int64_t stop = smaller(start + together, count);
-        std::int64_t any = 0;
-        for (std::int64_t at = start; at < stop; ++at) {
-            any += !(ends.middle(at) + ends.error(at) < threshold);
-        }
+SURESHOT_ALONE std::int64_t reached_by(const Score* scores, const Score of_threshold, const Score of_unit,
+                                       const Score of_length, const QueryCuts<Score> cuts, std::int64_t count,
+                                       std::int32_t arm, std::int64_t found, Reaching& out) {
+    const auto reaches = [&](std::int64_t q) {
+        const Score score = both_signs ? (scores[q] < 0 ? -scores[q] : scores[q]) : scores[q];
+        const Score of_errors = cuts.unit[q] * of_unit + cuts.length[q] * of_length - cuts.slack[q];
+        return !(score < cuts.threshold[q] * of_threshold + of_errors);
+    };
+    const auto take = [&](std::int64_t q) {
+        if (!reaches(q)) return;
+        out.arm[found] = arm;
+        out.query[found++] = static_cast<std::int32_t>(q);
+    };
+    std::int64_t start = 0;
+    for (; start + together <= count; start += together) {
+        std::int32_t any = 0;
+        SURESHOT_ONE_VECTOR
+        for (std::int64_t q = start; q < start + together; ++q) any |= reaches(q) ? 1 : 0;
         if (any == 0) continue;
-        for (std::int64_t at = start; at < stop; ++at) {
-            const double middle = ends.middle(at), error = ends.error(at);
-            if (middle + error < threshold) continue;
-            out.at[found] = at;
-            out.low[found] = middle - error;
-            out.high[found] = middle + error;
-            ++found;
-        }
+        for (std::int64_t q = start; q < start + together; ++q) take(q);
     }
+    for (; start < count; ++start) take(start);
     return found;
 }
 
 template <class Score>
-std::int64_t reaching_of(const QueryScores& query, const ScoreErrors& errors, std::int64_t from,
-                         std::int64_t count, double threshold, Reaching& out) {
-    const auto* scores = static_cast<const Score*>(query.scores);
-    const auto run = [&]<bool both_signs>() {
-        const Ends<Score, both_signs> ends{scores,
-                                           errors.offset + from,
-                                           errors.scale + from,
-                                           errors.fixed + from,
-                                           errors.factor + from,
-                                           query.unit,
-                                           query.length};
-        return reaching_scores(ends, count, threshold, out);
-    };
-    return errors.both_signs ? run.template operator()<true>() : run.template operator()<false>();
+std::int64_t reaching_of(const ScoreTable<Score>& table, const ArmCuts<Score>& arms, const QueryCuts<Score>& queries,
+                         Reaching& out) {
+    std::int64_t found = 0;
+    for (std::int64_t arm = 0; arm < table.arms; ++arm) {
+        const Score* scores = table.scores + arm * table.stride;
+        const auto run = [&]<bool both_signs>() {
+            return reached_by<Score, both_signs>(scores, arms.of_threshold[arm], arms.of_unit[arm],
+                                                 arms.of_length[arm], queries, table.queries,
+                                                 static_cast<std::int32_t>(arm), found, out);
+        };
+        found = table.both_signs ? run.template operator()<true>() : run.template operator()<false>();
+    }
+    return found;
 }
 
 }  // namespace
 
-std::int64_t reaching(const QueryScores& query, const ScoreErrors& errors, std::int64_t from, std::int64_t count,
-                      double threshold, Reaching& out) noexcept {
-    return query.doubles ? reaching_of<double>(query, errors, from, count, threshold, out)
-                         : reaching_of<float>(query, errors, from, count, threshold, out);
+std::int64_t reaching_floats(const ScoreTable<float>& table, const ArmCuts<float>& arms,
+                             const QueryCuts<float>& queries, Reaching& out) noexcept {
+    return reaching_of(table, arms, queries, out);
+}
+
+std::int64_t reaching_doubles(const ScoreTable<double>& table, const ArmCuts<double>& arms,
+                              const QueryCuts<double>& queries, Reaching& out) noexcept {
+    return reaching_of(table, arms, queries, out);
 }
 
 }  // namespace sureshot::SURESHOT_ISA

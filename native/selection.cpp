@@ -1,73 +1,173 @@
 #include "selection.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "isa.hpp"
 
 namespace sureshot {
+namespace {
 
-Selection::Selection(std::int64_t queries, std::int64_t k, std::int64_t most)
-    : most_(static_cast<std::size_t>(std::max(most, 2 * k) + reaching_at_once)) {
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Queries of a piece, if there are so many: the scores of an arm are read in whole cache lines.
+constexpr std::int64_t fewest_queries = 64;
+
+// What a threshold is lowered by because it is computed in the precision of the scores: more than the rounding of
+// a dozen operations, a share of each term, and than what each number can lose to underflow. Nothing is compared
+// with a threshold of numbers beyond `largest`.
+template <class Score>
+struct Precision;
+template <>
+struct Precision<float> {
+    static constexpr double share = 0x1p-19, lost = 0x1p-120, largest = 0x1p60;
+};
+template <>
+struct Precision<double> {
+    static constexpr double share = 0x1p-48, lost = 0x1p-1000, largest = 0x1p480;
+};
+
+template <class Score>
+std::vector<Score> rounded(const std::vector<double>& values) {
+    return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+Selection::Selection(std::vector<double> units, std::vector<double> lengths, std::int64_t k, std::int64_t most)
+    : most_(static_cast<std::size_t>(std::max(most, 2 * k) + 1)),
+      units_(std::move(units)),
+      lengths_(std::move(lengths)) {
     // What the jobs of a team fill is allocated before: they must not throw.
-    own_.reserve(static_cast<std::size_t>(queries));
-    for (std::int64_t query = 0; query < queries; ++query) {
+    own_.reserve(units_.size());
+    for (std::size_t query = 0; query < units_.size(); ++query) {
         own_.push_back({Largest(k), {}});
         own_.back().kept.reserve(most_);
     }
 }
 
+// scale * (score + unit * offset) + unit * fixed + length * factor < threshold, solved for the score.
+template <class Score>
+Selection::Cuts<Score> Selection::cuts_of(const ScoreErrors& errors) const {
+    const auto count = static_cast<std::size_t>(errors.count), queries = own_.size();
+    Cuts<Score> cuts{std::vector<Score>(queries),
+                     rounded<Score>(units_),
+                     rounded<Score>(lengths_),
+                     std::vector<Score>(queries),
+                     std::vector<Score>(count),
+                     std::vector<Score>(count),
+                     std::vector<Score>(count),
+                     0.0,
+                     0.0,
+                     0.0};
+    for (std::size_t at = 0; at < count; ++at) {
+        const double of_threshold = 1.0 / errors.scale[at];
+        const double of_unit = -(errors.offset[at] + errors.fixed[at] * of_threshold);
+        const double of_length = -errors.factor[at] * of_threshold;
+        cuts.most_of_threshold = std::max(cuts.most_of_threshold, of_threshold);
+        cuts.most_of_unit = std::max(cuts.most_of_unit, std::fabs(of_unit));
+        cuts.most_of_length = std::max(cuts.most_of_length, std::fabs(of_length));
+        cuts.of_threshold[at] = static_cast<Score>(of_threshold);
+        cuts.of_unit[at] = static_cast<Score>(of_unit);
+        cuts.of_length[at] = static_cast<Score>(of_length);
+    }
+    for (std::size_t query = 0; query < queries; ++query) set_cut(cuts, query);
+    return cuts;
+}
+
+template <class Score>
+void Selection::set_cut(Cuts<Score>& cuts, std::size_t query) const noexcept {
+    using Its = Precision<Score>;
+    if (own_[query].given_up) {  // no score reaches it
+        cuts.threshold[query] = static_cast<Score>(infinity);
+        cuts.slack[query] = 0;
+        return;
+    }
+    const double threshold = own_[query].lows.last(), size = std::fabs(threshold);
+    const double unit = units_[query], length = lengths_[query];
+    const bool moderate = std::max({size, unit, length, cuts.most_of_threshold, cuts.most_of_unit,
+                                    cuts.most_of_length}) < Its::largest;
+    const double terms =
+        size * cuts.most_of_threshold + unit * cuts.most_of_unit + length * cuts.most_of_length;
+    const double lost = 1.0 + size + unit + length + cuts.most_of_threshold + cuts.most_of_unit + cuts.most_of_length;
+    cuts.threshold[query] = static_cast<Score>(threshold);
+    cuts.slack[query] = static_cast<Score>(moderate ? Its::share * terms + Its::lost * lost : infinity);
+}
+
 template <class Score>
 void Selection::add(Team& team, const Score* scores, std::int64_t stride, std::int64_t first,
-                    const ScoreErrors& errors, const double* units, const double* lengths) {
-    team.run(queries(), errors.count, [&](std::int64_t begin, std::int64_t end) noexcept {
+                    const ScoreErrors& errors) {
+    Cuts<Score> cuts = cuts_of<Score>(errors);
+    const ArmCuts<Score> of_arms{cuts.of_threshold.data(), cuts.of_unit.data(), cuts.of_length.data()};
+    const QueryCuts<Score> of_queries{cuts.threshold.data(), cuts.unit.data(), cuts.length.data(), cuts.slack.data()};
+    FindReaching<Score>* find;
+    if constexpr (sizeof(Score) == sizeof(float)) {
+        find = kernels().reaching_floats;
+    } else {
+        find = kernels().reaching_doubles;
+    }
+    const auto some_reach = [&](std::int64_t arm, std::int64_t n_arms, std::int64_t query, std::int64_t n_queries) {
+        const ScoreTable<Score> table{scores + arm * stride + query, stride, n_arms, n_queries, errors.both_signs};
         Reaching reaching;
-        for (std::int64_t q = begin; q < end && !team.cancelled(); ++q) {
-            Query& query = own_[static_cast<std::size_t>(q)];
-            for (std::int64_t from = 0; from < errors.count && !query.given_up; from += reaching_at_once) {
-                const std::int64_t count = std::min(reaching_at_once, errors.count - from);
-                const QueryScores own{scores + q * stride + from, sizeof(Score) == sizeof(double), units[q],
-                                      lengths[q]};
-                const std::int64_t found =
-                    kernels().reaching(own, errors, from, count, query.lows.last(), reaching);
-                if (found > 0) take(query, reaching, found, first + from);
+        const std::int64_t found = find(table, of_arms.from(arm), of_queries.from(query), reaching);
+        for (std::int64_t at = 0; at < found; ++at) {
+            const std::int64_t its_arm = arm + reaching.arm[at], its_query = query + reaching.query[at];
+            const auto index = static_cast<std::size_t>(its_query);
+            if (take(own_[index], index, scores[its_arm * stride + its_query], its_arm, first, errors)) {
+                set_cut(cuts, index);
             }
         }
-    });
+    };
+    team.run(
+        queries(), errors.count,
+        [&](std::int64_t begin, std::int64_t end) noexcept {
+            for (std::int64_t arm = 0; arm < errors.count && !team.cancelled(); arm += arms_reaching) {
+                const std::int64_t n_arms = std::min(arms_reaching, errors.count - arm);
+                for (std::int64_t query = begin; query < end; query += queries_reaching) {
+                    some_reach(arm, n_arms, query, std::min(queries_reaching, end - query));
+                }
+            }
+        },
+        fewest_queries);
 }
 
-template void Selection::add(Team&, const float*, std::int64_t, std::int64_t, const ScoreErrors&, const double*,
-                             const double*);
-template void Selection::add(Team&, const double*, std::int64_t, std::int64_t, const ScoreErrors&, const double*,
-                             const double*);
+template void Selection::add(Team&, const float*, std::int64_t, std::int64_t, const ScoreErrors&);
+template void Selection::add(Team&, const double*, std::int64_t, std::int64_t, const ScoreErrors&);
 
-void Selection::take(Query& query, const Reaching& reaching, std::int64_t count, std::int64_t first) noexcept {
-    for (std::int64_t at = 0; at < count; ++at) {
-        // The threshold may have risen since these were found. A score that is no number stays a candidate.
-        if (reaching.high[at] < query.lows.last()) continue;
-        query.kept.push_back({first + reaching.at[at], reaching.high[at]});
-        query.lows.show(reaching.low[at], 0);
-    }
-    if (query.kept.size() + reaching_at_once > most_) {
-        forget_beaten(query);
-        // Half of the room must be free again, or this would be done too often.
-        query.given_up = 2 * query.kept.size() > most_;
-        if (query.given_up) query.kept.clear();
-    }
+template <class Score>
+bool Selection::take(Query& query, std::size_t at, Score score, std::int64_t arm, std::int64_t first,
+                     const ScoreErrors& errors) noexcept {
+    if (query.given_up) return false;
+    const double x = static_cast<double>(score) + units_[at] * errors.offset[arm];
+    const double middle = errors.scale[arm] * (errors.both_signs ? std::fabs(x) : x);
+    const double error = units_[at] * errors.fixed[arm] + lengths_[at] * errors.factor[arm];
+    const double before = query.lows.last();
+    if (middle + error < before) return false;  // A score that is no number stays a candidate.
+    query.kept.push_back({first + arm, middle + error});
+    query.lows.show(middle - error, 0);
+    if (query.kept.size() == most_) make_room(query);
+    return query.given_up || query.lows.last() != before;
 }
 
-void Selection::forget_beaten(Query& query) const noexcept {
+void Selection::make_room(Query& query) const noexcept {
     const double theta = query.lows.last();
     std::erase_if(query.kept, [theta](const Candidate& one) { return one.high < theta; });
+    // Half of the room must be free again, or this would be done too often.
+    query.given_up = 2 * query.kept.size() > most_;
+    if (query.given_up) query.kept.clear();
 }
 
-std::vector<std::int64_t> Selection::candidates(std::int64_t query) const {
-    const Query& own = own_[static_cast<std::size_t>(query)];
-    const double theta = own.lows.last();
-    std::vector<std::int64_t> found;
-    for (const Candidate& one : own.kept) {
-        if (!(one.high < theta)) found.push_back(one.arm);
+Left Selection::candidates() const {
+    Left left{{}, {0}};
+    for (const Query& query : own_) {
+        const double theta = query.lows.last();
+        for (const Candidate& one : query.kept) {
+            if (!(one.high < theta)) left.arms.push_back(one.arm);
+        }
+        left.starts.push_back(static_cast<std::int64_t>(left.arms.size()));
     }
-    return found;
+    return left;
 }
 
 }  // namespace sureshot

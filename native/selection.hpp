@@ -11,21 +11,38 @@
 
 namespace sureshot {
 
+// Scores of some arms that are known up to an error, of which a computed number is the main part. With x that number
+// plus unit * offset, the score of a query lies within unit * fixed + length * factor of scale * x; if both signs
+// count, of scale * |x|, and there are no offsets. One entry per arm.
+struct ScoreErrors {
+    const double* offset;
+    const double* scale;
+    const double* fixed;
+    const double* factor;
+    std::int64_t count;
+    bool both_signs;
+};
+
+// The arms that are left of each query: those of query q are arms[starts[q]], ..., arms[starts[q + 1] - 1].
+struct Left {
+    std::vector<std::int64_t> arms;
+    std::vector<std::int64_t> starts;
+};
+
 class Selection {
 public:
-    // Of each query at most `most` arms are kept, at least 2 k: a query that needs more is given up.
-    Selection(std::int64_t queries, std::int64_t k, std::int64_t most);
+    // One unit and one length for each query. Of each query at most `most` arms are kept, at least 2 k: a query
+    // that needs more is given up.
+    Selection(std::vector<double> units, std::vector<double> lengths, std::int64_t k, std::int64_t most);
 
-    // Takes the scores of the arms from `first` on: those of query q from scores + q * stride on. Throws
+    // Takes the scores of the arms from `first` on: that of arm a for query q is scores[a * stride + q]. Throws
     // Cancelled.
     template <class Score>
-    void add(Team& team, const Score* scores, std::int64_t stride, std::int64_t first, const ScoreErrors& errors,
-             const double* units, const double* lengths);
+    void add(Team& team, const Score* scores, std::int64_t stride, std::int64_t first, const ScoreErrors& errors);
 
     std::int64_t queries() const { return static_cast<std::int64_t>(own_.size()); }
-    bool given_up(std::int64_t query) const { return own_[static_cast<std::size_t>(query)].given_up; }
-    // Every arm that can be among the k best, ascending.
-    std::vector<std::int64_t> candidates(std::int64_t query) const;
+    // Every arm that can be among the k best, ascending; none for a query that was given up.
+    Left candidates() const;
 
 private:
     struct Candidate {
@@ -38,11 +55,26 @@ private:
         std::vector<Candidate> kept;
         bool given_up = false;
     };
+    // What the scores of a tile of arms are compared with, in the precision of the scores: see FindReaching.
+    template <class Score>
+    struct Cuts {
+        std::vector<Score> threshold, unit, length, slack;  // of each query
+        std::vector<Score> of_threshold, of_unit, of_length;  // of each arm
+        double most_of_threshold, most_of_unit, most_of_length;
+    };
 
-    void take(Query& query, const Reaching& reaching, std::int64_t count, std::int64_t first) noexcept;
-    void forget_beaten(Query& query) const noexcept;
+    template <class Score>
+    Cuts<Score> cuts_of(const ScoreErrors& errors) const;
+    template <class Score>
+    void set_cut(Cuts<Score>& cuts, std::size_t query) const noexcept;
+    // Takes one score; returns whether the threshold of the query has changed.
+    template <class Score>
+    bool take(Query& query, std::size_t at, Score score, std::int64_t arm, std::int64_t first,
+              const ScoreErrors& errors) noexcept;
+    void make_room(Query& query) const noexcept;
 
     std::size_t most_;
+    std::vector<double> units_, lengths_;
     std::vector<Query> own_;
 };
 

@@ -11,8 +11,9 @@ import pytest
 import sureshot
 from sureshot import _native
 from sureshot._native import Selection, Team
-from sureshot.search import exact, product, product_rounding
+from sureshot.search import exact, product
 from sureshot.sources import costs
+from sureshot.theory import products
 from sureshot.theory.rounding import any_order_share
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def by_product(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return answers
 
     monkeypatch.setattr(costs, "SHARED_NUMBER", 1e9)
+    monkeypatch.setattr(costs, "SCREEN_NUMBER", 1e9)
     monkeypatch.setattr(product.Products, "multiplied", listen)
     return answered
 
@@ -70,7 +72,8 @@ def assert_as_alone(data: Array, queries: Array, k: int, **options: Any) -> sure
         alone = sureshot.top_k(data, query, k, method="exact", **options)
         np.testing.assert_array_equal(found.indices, alone.indices)
         np.testing.assert_array_equal(found.scores, alone.scores)
-        assert found.certificate == alone.certificate
+        assert found.certificate.exact
+        assert alone.certificate.exact
     return together
 
 
@@ -128,7 +131,7 @@ def test_panels_of_columns_and_tiles_of_rows(
     metric: str, dtype: Any, by_product: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(product, "SCORES_AT_ONCE", 200)
-    monkeypatch.setattr(product_rounding, "PANEL", 100)
+    monkeypatch.setattr(products, "PANEL", 100)
     rng = np.random.default_rng(4)
     data = rng.standard_normal((70, 1535)).astype(dtype)
     bounds = sureshot.scan(data)
@@ -158,8 +161,8 @@ def test_scores_that_nearly_tie(metric: str, *, cancelling: bool) -> None:
 @pytest.mark.parametrize("metric", ["ip", "sqeuclidean"])
 def test_planted_error_in_the_bound_is_caught(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data, queries = nearly_tied(np.random.default_rng(5), cancelling=False)
-    monkeypatch.setattr(product_rounding, "any_order_share", lambda *_: 1e-12)
-    monkeypatch.setattr(product_rounding, "rounding_share", lambda *_: 0.0)
+    monkeypatch.setattr(products, "any_order_share", lambda *_: 1e-12)
+    monkeypatch.setattr(products, "rounding_share", lambda *_: 0.0)
     with pytest.raises(AssertionError, match="not equal"):
         assert_as_alone(data, queries.astype(np.float32), 6, metric=metric)
 
@@ -269,6 +272,20 @@ def test_work_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
         assert one.work.numbers_read == (2100 + one.work.exact_scores) * 16
 
 
+def test_few_queries_share_a_screen(by_product: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    rng = np.random.default_rng(18)
+    data = rng.standard_normal((3000, 1000), dtype=np.float32)
+    for queries in (2, 8):
+        found = sureshot.top_k(data, rng.standard_normal((queries, 1000)), 3, method="exact")
+        assert "matrix product" not in found.queries[0].work.choice
+        assert found.queries[0].work.exact_scores < 1000
+    found = sureshot.top_k(data, rng.standard_normal((200, 1000)), 3, method="exact")
+    assert "matrix product" in found.queries[0].work.choice
+    assert "numpy's matrix product" in found.queries[0].certificate.assumption
+    assert by_product == []
+
+
 def test_little_is_not_multiplied(by_product: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     data = np.random.default_rng(14).standard_normal((50, 30), dtype=np.float32)
@@ -290,43 +307,84 @@ def test_the_selection_keeps_what_can_be_among_the_best(dtype: Any, instruction_
 
 
 def check_selection(rng: np.random.Generator, dtype: Any) -> None:
-    n_queries, n_arms, k = 5, 3001, 9
-    scores = rng.standard_normal((n_queries, n_arms)).astype(dtype)
-    scores[1].sort()  # every score is a candidate for a while
-    scores[2, 77] = np.nan
+    n_queries, n_arms, k = 45, 3001, 9
+    scores = rng.standard_normal((n_arms, n_queries)).astype(dtype)
+    scores[:, 1].sort()  # every score is a candidate for a while
+    scores[77, 2] = np.nan
+    scores[78, 2] = -np.inf
+    scores[79, 2] = np.inf
     units = np.ldexp(1.0, rng.integers(-2, 3, n_queries))
     lengths = rng.random(n_queries) / 50
     for both_signs in (False, True):
         arrays: dict[str, Floats] = {
-            "offset": rng.standard_normal(n_arms),
+            "offset": rng.standard_normal(n_arms) * (not both_signs),
             "scale": rng.random(n_arms),
             "fixed": rng.random(n_arms) / 100,
             "factor": rng.random(n_arms),
         }
-        selection = Selection(n_queries, k, 500)
-        for start in range(0, n_arms, 1000):
-            some = slice(start, start + 1000)
-            selection.add(
-                Team(2),
-                scores[:, some],
-                start,
-                **{name: values[some] for name, values in arrays.items()},
-                both_signs=both_signs,
-                units=units,
-                lengths=lengths,
-            )
-        for query in range(n_queries):
-            middle = scores[query] + units[query] * arrays["offset"]
-            middle = arrays["scale"] * (np.abs(middle) if both_signs else middle)
-            error = units[query] * arrays["fixed"] + lengths[query] * arrays["factor"]
-            last = np.sort(np.nan_to_num(middle - error, nan=-np.inf))[-k]
-            expected = np.flatnonzero(~(middle + error < last))
-            np.testing.assert_array_equal(selection.candidates(query), expected)
+        assert_selected(scores, units, lengths, arrays, k, both_signs=both_signs)
+
+
+def assert_selected(
+    scores: Array,
+    units: Floats,
+    lengths: Floats,
+    arrays: dict[str, Floats],
+    k: int,
+    *,
+    both_signs: bool,
+) -> None:
+    """Compare a selection from tiles of scores with its definition."""
+    n_arms, n_queries = scores.shape
+    selection = Selection(units, lengths, k, n_arms)
+    for start in range(0, n_arms, 1000):
+        some = slice(start, start + 1000)
+        selection.add(
+            Team(2),
+            scores[some],
+            start,
+            **{name: values[some] for name, values in arrays.items()},
+            both_signs=both_signs,
+        )
+    candidates, starts = selection.candidates()
+    for query in range(n_queries):
+        middle = scores[:, query] + units[query] * arrays["offset"]
+        middle = arrays["scale"] * (np.abs(middle) if both_signs else middle)
+        error = units[query] * arrays["fixed"] + lengths[query] * arrays["factor"]
+        last = np.sort(np.nan_to_num(middle - error, nan=-np.inf, posinf=np.inf, neginf=-np.inf))[
+            -k
+        ]
+        expected = np.flatnonzero(~(middle + error < last))
+        np.testing.assert_array_equal(candidates[starts[query] : starts[query + 1]], expected)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size"),
+    [(np.float32, size) for size in (1e-42, 1e-30, 1.0, 1e25, 1e35)]
+    + [(np.float64, size) for size in (1e-300, 1e-42, 1.0, 1e35, 1e200)],
+)
+@pytest.mark.parametrize("of_scale", [-280, -30, 0, 30, 280])
+def test_the_selection_of_very_large_and_very_small_scores(
+    dtype: Any, size: float, of_scale: int
+) -> None:
+    rng = np.random.default_rng(17)
+    scores = (size * rng.standard_normal((200, 40))).astype(dtype)
+    zeros = np.zeros(200)
+    for spread in (0, 60):
+        scale = np.ldexp(rng.random(200), rng.integers(of_scale, of_scale + spread + 1, 200))
+        arrays = {
+            "offset": size * rng.standard_normal(200),
+            "scale": scale,
+            "fixed": zeros,
+            "factor": scale * abs(size) * 1e-3,
+        }
+        ones = np.ones(40)
+        assert_selected(scores, ones, ones, arrays, 5, both_signs=False)
 
 
 def test_a_selection_gives_up_a_query_with_too_many_candidates() -> None:
-    selection, ones = Selection(2, 3, 100), np.ones(5000)
-    scores = np.stack([np.zeros(5000), np.arange(5000.0)])
+    selection, ones = Selection(np.ones(2), np.ones(2), 3, 100), np.ones(5000)
+    scores = np.stack([np.zeros(5000), np.arange(5000.0)], axis=1)
     selection.add(
         Team(1),
         scores,
@@ -336,10 +394,7 @@ def test_a_selection_gives_up_a_query_with_too_many_candidates() -> None:
         fixed=0 * ones,
         factor=0 * ones,
         both_signs=False,
-        units=np.ones(2),
-        lengths=np.ones(2),
     )
-    assert selection.candidates(0) is None
-    found = selection.candidates(1)
-    assert found is not None
-    assert found.tolist() == [4997, 4998, 4999]
+    candidates, starts = selection.candidates()
+    assert starts.tolist() == [0, 0, 3]
+    assert candidates.tolist() == [4997, 4998, 4999]

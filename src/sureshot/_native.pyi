@@ -175,7 +175,7 @@ class Dense:
     ) -> None: ...
 
 class Selection:
-    def __init__(self, queries: int, k: int, most: int) -> None: ...
+    def __init__(self, units: Floats, lengths: Floats, k: int, most: int) -> None: ...
     def add(
         self,
         team: Team,
@@ -187,10 +187,8 @@ class Selection:
         fixed: Floats,
         factor: Floats,
         both_signs: bool,
-        units: Floats,
-        lengths: Floats,
     ) -> None: ...
-    def candidates(self, query: int) -> Ints | None: ...
+    def candidates(self) -> tuple[Ints, Ints]: ...
 
 def coordinate_major(data: Array, element: Element) -> bool: ...
 def block_sums(
@@ -220,6 +218,14 @@ def row_scores(
     team: Team,
     scores: Floats,
     squares: Floats | None = None,
+) -> None: ...
+def pair_scores(
+    dense: Dense,
+    queries: list[Floats],
+    starts: Ints,
+    arms: Ints,
+    team: Team,
+    scores: Floats,
 ) -> None: ...
 
 FLOAT_ROUNDINGS: int

@@ -134,11 +134,17 @@ class Tally:
             self.progress(info)
 
 
+def query_of(problem: Problem) -> Floats:
+    """Return the query of a problem whose rewards are made of data and a query."""
+    assert isinstance(problem.source, QuerySource), "only data has queries"
+    return problem.source.query
+
+
 def queries_of(problems: Sequence[Problem]) -> Floats:
     """Return the queries of problems that have the same data, one row each."""
-    sources = [problem.source for problem in problems]
-    queries = [source.query for source in sources if isinstance(source, QuerySource)]
-    return queries[0][None] if len(queries) == 1 else np.stack(queries)
+    if len(problems) == 1:
+        return query_of(problems[0])[None]
+    return np.stack([query_of(problem) for problem in problems])
 
 
 @contextmanager

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot._native import Selection
-from sureshot.search import certificate, exact
-from sureshot.search.problem import Answer, largest, timed
-from sureshot.search.product_rounding import PANEL, MultipliedQueries, arm_errors, panels
+from sureshot.search import certificate, exact, screen
+from sureshot.search.problem import Answer, query_of, timed
+from sureshot.search.product_queries import ProductQueries
 from sureshot.sources import costs
 from sureshot.sources.base import QuerySource
+from sureshot.theory.products import LARGEST_NORM, PANEL, arm_errors, panels, query_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,38 +31,56 @@ if TYPE_CHECKING:
 REWARDS = ("ip", "sqeuclidean")
 
 # Bytes that a group of queries may take: rounded for the product, in their problems, and as candidates.
-BYTES_OF_GROUP = 48 << 20
+BYTES_OF_GROUP = 96 << 20
 MOST_QUERIES = 1024
-# Scores that are computed before they are compared, and for them numbers of rows and products: a tenth of a
-# second, after which Python looks for signals.
-SCORES_AT_ONCE = 1 << 22
-NUMBERS_AT_ONCE = 1 << 23
-PRODUCTS_AT_ONCE = 1 << 32
-# So few queries are multiplied by the rows, and not the rows by them: BLAS is faster with the longer side first,
-# and to turn the scores round costs little.
-FEW_QUERIES = 128
+# Rows that are multiplied at once, if they are wide: more of them would have more pages in memory than the
+# processor knows at a time, and fewer would round up and pack the queries too often. Of short rows as many as so
+# many numbers, and never more than so many scores.
+ROWS_AT_ONCE = 2048
+NUMBERS_AT_ONCE = 1 << 20
+SCORES_AT_ONCE = 1 << 21
+# Products of numbers after which Python looks for signals: a fifth of a second.
+PRODUCTS_AT_ONCE = 1 << 34
 # Candidates of one query, besides twice k. A query that has more, because of ties, is searched without.
 CANDIDATES = 1024
 
 
-def suits(problem: Problem, n_queries: int) -> bool:
-    """Return whether so many queries like this one cost less by a matrix product."""
-    source, n_arms = problem.source, len(problem.arms)
+def possible(problem: Problem) -> bool:
+    """Return whether queries like this one can be answered by a matrix product."""
+    source = problem.source
     if not isinstance(source, QuerySource) or source.reward not in REWARDS:
         return False
-    if problem.query_norm is not None or 8 * problem.k > n_arms or source.tiles() is None:
+    if problem.query_norm is not None or 8 * problem.k > len(problem.arms):
         return False
-    each = costs.SHARED_NUMBER * n_arms * source.n_coordinates
-    return cost_of_query(problem, n_queries) < each
+    return source.tiles() is not None
+
+
+def suits(problem: Problem, n_queries: int) -> bool:
+    """Return whether so many queries like this one cost less by a matrix product."""
+    return possible(problem) and _product_cost(problem, n_queries) < _pass_cost(problem, n_queries)
 
 
 def cost_of_query(problem: Problem, n_queries: int) -> float:
-    """Return what each of so many queries costs by a matrix product, in nanoseconds."""
+    """Return what each of so many queries costs if every arm is evaluated, in nanoseconds."""
+    passes = _pass_cost(problem, n_queries)
+    return min(passes, _product_cost(problem, n_queries)) if possible(problem) else passes
+
+
+def _product_cost(problem: Problem, n_queries: int) -> float:
     n_arms, width = len(problem.arms), problem.source.n_coordinates
     together = min(n_queries, queries_at_once(problem))
     once = costs.PRODUCT_READ * n_arms * width + costs.PRODUCT_TILE
     numbers = costs.PRODUCT_NUMBER * n_arms * width
     return numbers + once / together + costs.PRODUCT_SCORE * n_arms + costs.PRODUCT_QUERY
+
+
+def _pass_cost(problem: Problem, n_queries: int) -> float:
+    """Return what each query costs in passes over the data that a few of them share."""
+    n_arms, width = len(problem.arms), problem.source.n_coordinates
+    if not screen.pays([problem]) or problem.source.bytes_per_number == 8:
+        return costs.SHARED_NUMBER * n_arms * width
+    each = costs.SCREEN_READ / min(n_queries, exact.AT_ONCE) + costs.SCREEN_NUMBER
+    return each * n_arms * width + costs.PRODUCT_SCORE * n_arms + costs.PRODUCT_QUERY
 
 
 def queries_at_once(problem: Problem) -> int:
@@ -118,14 +137,9 @@ class Products:
         """
         with timed(*tallies):
             selection = self._screened(problems, tallies)
-        if selection is None:
-            return [None] * len(problems)
-        found: list[Answer | None] = []
-        for query, (problem, tally) in enumerate(zip(problems, tallies, strict=True)):
-            with timed(tally):
-                candidates = selection.candidates(query)
-                found.append(None if candidates is None else _evaluated(problem, tally, candidates))
-        return found
+            if selection is None:
+                return [None] * len(problems)
+            return _evaluated(problems, tallies, *selection.candidates(), self._team)
 
     def _screened(self, problems: Sequence[Problem], tallies: Sequence[Tally]) -> Selection | None:
         """Multiply everything and return who can be among the best; None if the numbers forbid it."""
@@ -134,32 +148,42 @@ class Products:
         assert isinstance(source, QuerySource), "products are of data and queries"
         tiles = source.tiles()
         assert tiles is not None, "such a source has rows to multiply"
-        distance = source.reward == "sqeuclidean"
-        queries = MultipliedQueries.of(problems, tiles.dtype, distance=distance)
+        queries = ProductQueries.of(problems, tiles.dtype)
         if queries is None:
             return None
         if self._squares is None:
             self._squares = tiles.squared_norms(first.arms, self._team)
             source.check_norms(first.arms, np.sqrt(self._squares))
-        errors = arm_errors(problems[0], queries, self._squares, distance=distance)
-        if errors is None:
+        if not self._squares.max() < LARGEST_NORM**2:  # or not a number
             return None
-        selection = Selection(len(problems), first.k, CANDIDATES)
-        rows = _rows_at_once(len(problems), width)
+        distance = source.reward == "sqeuclidean"
+        of_queries = query_errors(
+            norms=queries.norms,
+            lost=queries.lost,
+            units=queries.units,
+            width=width,
+            dtype=tiles.dtype.name,
+            distance=distance,
+        )
+        # Factors differ from query to query by a number that all arms have in common, if at all.
+        errors = arm_errors(
+            self._squares, problems[0].scale, of_queries, width=width, distance=distance
+        )
+        selection = Selection(queries.units, of_queries.lengths, first.k, CANDIDATES)
+        rows = min(_rows_at_once(len(problems), width), n_arms)
+        multiplication = Multiplication(tiles, queries.values, rows)
         reported = 0
         for start in range(0, n_arms, rows):
             some = slice(start, min(start + rows, n_arms))
             selection.add(
                 self._team,
-                _products(tiles, first.arms[some], queries.values),
+                multiplication.scores(first.arms[some]),
                 start,
                 offset=errors.offset[some],
                 scale=errors.scale[some],
                 fixed=errors.fixed[some],
                 factor=errors.factor[some],
                 both_signs=len(first.signs) == 2,
-                units=queries.units,
-                lengths=queries.lengths,
             )
             numbers = (some.stop - reported) * width
             if numbers >= exact.NUMBERS_PER_ROUND or some.stop == n_arms:
@@ -171,38 +195,82 @@ class Products:
         return selection
 
 
+class Multiplication:
+    """Multiplies tiles of at most so many rows with the same queries, in memory that is taken once."""
+
+    def __init__(self, tiles: Tiles, queries: Array, rows: int) -> None:
+        self._tiles = tiles
+        self._panels = panels(queries.shape[1])
+        # BLAS is faster with the longer side first.
+        self._queries = [queries[:, columns].T for columns in self._panels]
+        self._sums = np.empty((rows, len(queries)), tiles.dtype)
+        self._panel = self._sums if len(self._panels) == 1 else np.empty_like(self._sums)
+
+    def scores(self, arms: Ints) -> Array:
+        """Return the product of each arm with each query, (arms, queries), until this is called again."""
+        sums, panel = self._sums[: len(arms)], self._panel[: len(arms)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            for at, (columns, queries) in enumerate(zip(self._panels, self._queries, strict=True)):
+                rows = self._tiles.panel(arms, columns.start, columns.stop)
+                np.matmul(rows, queries, out=sums if at == 0 else panel)
+                if at > 0:
+                    sums += panel
+        return sums
+
+
 def _rows_at_once(n_queries: int, width: int) -> int:
     """Return how many rows are multiplied at once: few enough to be interrupted, and for the memory."""
-    columns = min(width, PANEL)
-    most = min(SCORES_AT_ONCE, PRODUCTS_AT_ONCE // columns) // n_queries
-    return max(1, min(most, NUMBERS_AT_ONCE // columns))
+    rows = max(ROWS_AT_ONCE, NUMBERS_AT_ONCE // width)
+    most = min(SCORES_AT_ONCE, PRODUCTS_AT_ONCE // min(width, PANEL)) // n_queries
+    return max(1, min(rows, most))
 
 
-def _evaluated(problem: Problem, tally: Tally, candidates: Ints) -> Answer:
-    """Return the best of the candidates by their exact scores."""
-    width = problem.source.n_coordinates
-    scores = problem.scores(candidates, problem.source.exact_scores(problem.arms[candidates]))
-    best = largest(scores, problem.k)
-    tally.choice = "a matrix product: for so many queries it costs less than all else"
-    tally.numbers_read += len(candidates) * width
-    tally.exact_scores += len(candidates)
-    tally.end_round(0, width, float(scores[best[-1]]))
-    return Answer(candidates[best], scores[best], certificate.exact_answer(problem), "exact")
+def _evaluated(
+    problems: Sequence[Problem],
+    tallies: Sequence[Tally],
+    candidates: Ints,
+    starts: Ints,
+    team: Team,
+) -> list[Answer | None]:
+    """Return the best of the candidates of each query by their exact scores.
+
+    Those of a query are the candidates from its start to the next one; a query without any has no answer.
+    """
+    first, width, counts = problems[0], problems[0].source.n_coordinates, np.diff(starts)
+    assert isinstance(first.source, QuerySource), "products are of data and queries"
+    sums = first.source.exact_scores_of_pairs(
+        [query_of(problem) for problem in problems], starts, first.arms[candidates], team
+    )
+    scores = _scores(problems, candidates, starts, sums)
+    of_query = np.repeat(np.arange(len(problems)), counts)
+    best_first = np.lexsort((candidates, -scores, of_query))
+    found: list[Answer | None] = []
+    for problem, tally, start, count in zip(
+        problems, tallies, starts.tolist(), counts.tolist(), strict=False
+    ):
+        if count == 0:
+            found.append(None)
+            continue
+        best = best_first[start : start + problem.k]
+        its_scores = scores[best]
+        tally.choice = "a matrix product: for so many queries it costs less than all else"
+        tally.numbers_read += count * width
+        tally.exact_scores += count
+        tally.end_round(0, width, float(its_scores[-1]))
+        found.append(
+            Answer(candidates[best], its_scores, certificate.multiplied_answer(problem), "exact")
+        )
+    return found
 
 
-def _products(tiles: Tiles, arms: Ints, queries: Array) -> Array:
-    """Return the product of each query with each arm, (queries, arms), of several panels in double."""
-    scores: Array | None = None
-    for columns in panels(queries.shape[1]):
-        panel = tiles.panel(arms, columns.start, columns.stop)
-        with np.errstate(over="ignore", invalid="ignore"):
-            if len(queries) <= FEW_QUERIES:
-                some = np.ascontiguousarray((panel @ queries[:, columns].T).T)
-            else:
-                some = queries[:, columns] @ panel.T
-        if scores is None:
-            scores = some if columns.stop == queries.shape[1] else some.astype(np.float64)
-        else:
-            scores += some
-    assert scores is not None, "rows have columns"
-    return scores
+def _scores(problems: Sequence[Problem], candidates: Ints, starts: Ints, sums: Floats) -> Floats:
+    """Return the scores, as they are ranked, of the candidates of each query."""
+    if all(problem.factors is None for problem in problems):
+        return problems[0].scores(candidates, sums)
+    ends = starts.tolist()
+    return np.concatenate(
+        [
+            problem.scores(candidates[start:stop], sums[start:stop])
+            for problem, start, stop in zip(problems, ends, ends[1:], strict=False)
+        ]
+    )

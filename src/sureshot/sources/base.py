@@ -130,6 +130,18 @@ class QuerySource(Source):
         In one pass over the data, made by that team.
         """
 
+    def exact_scores_of_pairs(
+        self, queries: list[Floats], starts: Ints, arms: Ints, team: Team
+    ) -> Floats:
+        """Return the scores of the arms from ``starts[i]`` to ``starts[i + 1]`` for the query i."""
+        ends = starts.tolist()
+        return np.concatenate(
+            [
+                self.exact_scores_of(query[None], arms[start:stop], team)[0]
+                for query, start, stop in zip(queries, ends, ends[1:], strict=False)
+            ]
+        )
+
     @abstractmethod
     def exact_scores_and_norms(
         self, queries: Floats, arms: Ints, team: Team

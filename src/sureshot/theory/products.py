@@ -1,0 +1,116 @@
+"""How far a matrix product may be from the scores it stands for (section 15 of ``docs/theory.md``)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot.theory.rounding import any_order_share, rounding_share
+
+if TYPE_CHECKING:
+    from sureshot._types import Floats
+
+# Columns that are multiplied at once. The error grows with it, and shorter panels would cost more calls and
+# additions.
+PANEL = 8192
+
+UNIT_ROUNDOFF = {"float32": 2.0**-24, "float64": 2.0**-53}
+# More than the products of one row can lose to underflow, each.
+UNDERFLOW = {"float32": 2.0**-124, "float64": 2.0**-700}
+# More than the square root of what a square can lose to it.
+LOST_NORM = 2.0**-511
+
+# Where queries, factors and norms are beyond these or one over them, nothing is multiplied: products could
+# overflow, or lose more to underflow than the error allows.
+LARGEST_QUERY = 2.0**100
+LARGEST_SCALE = 2.0**200
+LARGEST_NORM = 2.0**100
+
+
+def panels(width: int) -> list[slice]:
+    """Return the columns of each panel: as few panels as can be, about equal."""
+    count = math.ceil(width / PANEL)
+    ends = [width * at // count for at in range(count + 1)]
+    return [slice(*ends[at : at + 2]) for at in range(count)]
+
+
+def product_share(width: int, dtype: str) -> float:
+    """Return the share of |row| |query| that their product, made of panels, may be off by: Lemma 17.
+
+    Examples
+    --------
+    >>> print(f"{product_share(784, 'float32'):.3g}, {product_share(100_000, 'float32'):.3g}")
+    4.67e-05, 0.000459
+    """
+    lengths = [columns.stop - columns.start for columns in panels(width)]
+    return any_order_share(max(lengths) + len(lengths) - 1, UNIT_ROUNDOFF[dtype])
+
+
+def double_share(width: int) -> float:
+    """Return the share r of Theorem 18: more than all errors in double precision."""
+    return 4 * rounding_share(width, width)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryErrors:
+    """What the queries add to the errors of products."""
+
+    lengths: Floats  # by what the norm of a row is multiplied in the error of its product
+    constant: float  # what is added to that norm for the errors that do not grow with it
+
+
+def query_errors(
+    *, norms: Floats, lost: Floats, units: Floats, width: int, dtype: str, distance: bool
+) -> QueryErrors:
+    """Return the part of Theorem 18 that depends on the queries.
+
+    Parameters
+    ----------
+    norms, lost
+        Those of the queries times their units, and of what rounding them has lost.
+    units
+        The power of two that each query was multiplied by.
+    width, dtype
+        The length of a row, and the type that is multiplied.
+    distance
+        Whether the scores are squared distances.
+    """
+    slack = double_share(width)
+    # More than the norm of the rounded query, which is at least 1/2 unless it is all zeros.
+    rounded = np.maximum(1.001 * norms, 0.5)
+    lengths = (product_share(width, dtype) + slack) * rounded + 1.001 * lost
+    constant = np.full(len(norms), width * UNDERFLOW[dtype])
+    if distance:
+        constant += slack * np.square(1.001 * norms) / units
+    return QueryErrors(lengths, float(np.max(constant / lengths)))
+
+
+@dataclass(frozen=True, slots=True)
+class ArmErrors:
+    """The part of Theorem 18 that depends on the arms, one entry each.
+
+    With x the product plus unit * offset, the score lies within unit * fixed + length * factor of
+    scale * x.
+    """
+
+    offset: Floats
+    scale: Floats
+    fixed: Floats
+    factor: Floats
+
+
+def arm_errors(
+    squares: Floats, scale: Floats, queries: QueryErrors, *, width: int, distance: bool
+) -> ArmErrors:
+    """Return the errors of arms with these squared norms, computed in double, and factors."""
+    slack, zeros = double_share(width), np.zeros(len(squares))
+    norms = np.sqrt(squares * (1 + slack)) + LOST_NORM * width
+    return ArmErrors(
+        offset=squares / -2 if distance else zeros,
+        scale=np.ascontiguousarray(scale),
+        fixed=slack * np.square(norms) if distance else zeros,
+        factor=scale * (norms + queries.constant),
+    )
