@@ -54,7 +54,7 @@ using JoinLanes = void(const double* sums, std::int64_t n_arms, double* scores) 
 // these is rounded at most float_roundings times: in a panel of a row as often as a lane has terms, and when the
 // lanes are added. But for the last part, a part of the columns is a whole number of columns_in_a_part.
 struct Asked {
-    const float* queries;
+    const float* queries;  // zeros follow each, up to a whole number of screen_lanes
     std::int64_t count;
     std::int64_t stride;
 };

@@ -1,6 +1,7 @@
 #include "screening.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "isa.hpp"
 #include "parts.hpp"
@@ -72,7 +73,12 @@ void screen_by_column(Team& team, const Matrix& matrix, Metric metric, const Ask
 
 void screen(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,
             Arms arms, double* scores, double* squares) {
-    const Asked asked{queries, n_queries, matrix.n_columns};
+    const std::int64_t stride = (matrix.n_columns + screen_lanes - 1) / screen_lanes * screen_lanes;
+    std::vector<float> padded(static_cast<std::size_t>(n_queries * stride));
+    for (std::int64_t q = 0; q < n_queries; ++q) {
+        std::copy_n(queries + q * matrix.n_columns, matrix.n_columns, padded.data() + q * stride);
+    }
+    const Asked asked{padded.data(), n_queries, stride};
     if (coordinate_major(matrix)) {
         screen_by_column(team, matrix, metric, asked, arms, scores, squares);
     } else {
