@@ -134,6 +134,29 @@ struct Reaching {
 using FindReaching = std::int64_t(const QueryScores& query, const ScoreErrors& errors, std::int64_t from,
                                   std::int64_t count, double threshold, Reaching& out) noexcept;
 
+// Scores of some arms, as they are ranked: `scale` times a sum, or times its absolute value. The sum is `unit` times
+// what was added up, and off by at most fixed + of_root * sqrt(square) + of_score * |sum|; without squares the size
+// of the sum is taken in their place. One entry per arm.
+struct Uncertain {
+    const double* sums;
+    const double* squares;  // may be null
+    const double* scale;    // may be null: 1 for each
+    const double* norms;    // may be null; a score is unknown unless the square is that of such a norm,
+    double leeway;          // up to this much of it
+    std::int64_t count;
+    bool absolute;
+    double unit, fixed, of_root, of_score;
+};
+
+// Fills in both ends of at most ends_at_once scores, infinite where one of them is no finite number, and returns how
+// many of the upper ends are not below the threshold.
+constexpr std::int64_t ends_at_once = 256;
+struct Ends {
+    double lower[ends_at_once];
+    double upper[ends_at_once];
+};
+using FindEnds = std::int64_t(const Uncertain& scores, double threshold, Ends& out) noexcept;
+
 struct Kernels {
     BlockSums* block_sums;
     BlockTotals* totals;
@@ -153,6 +176,7 @@ struct Kernels {
     LogWealth* log_wealth;
     RaiseRooms* raise_rooms;
     FindReaching* reaching;
+    FindEnds* ends;
 };
 
 }  // namespace sureshot

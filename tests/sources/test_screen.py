@@ -72,8 +72,9 @@ def screened_scores(data: Array, queries: Floats, reward: str) -> Screened:
     return screened
 
 
-def errors_of(screened: Screened, query: int, size: int) -> Floats:
-    return error_terms(screened, query, size).errors(screened.scores[query], screened.squares)
+def errors_of(screened: Screened, query: int, reward: str, size: int) -> Floats:
+    terms = error_terms(reward, screened.queries[query], size)
+    return terms.errors(screened.scores[query], screened.squares)
 
 
 def excess(data: Array, queries: Floats, reward: str) -> float:
@@ -81,7 +82,7 @@ def excess(data: Array, queries: Floats, reward: str) -> float:
     screened = screened_scores(data, queries, reward)
     found = 0.0
     for at, query in enumerate(queries):
-        errors = errors_of(screened, at, data.shape[1])
+        errors = errors_of(screened, at, reward, data.shape[1])
         assert np.isfinite(errors).all()
         assert (errors >= 0).all()
         truth = sums(rewards(data, query, reward))
@@ -181,7 +182,7 @@ def test_what_is_not_finite_is_unknown(reward: str, order: str, value: float) ->
     data[4, 61] = value
     screened = screened_scores(data, -np.ones((1, 97)), reward)
     with np.errstate(invalid="ignore"):
-        known = np.isfinite(screened.scores[0] - errors_of(screened, 0, 97))
+        known = np.isfinite(screened.scores[0] - errors_of(screened, 0, reward, 97))
     assert np.flatnonzero(~known).tolist() == [4]
 
 
@@ -205,5 +206,5 @@ def test_a_row_without_its_promised_norm_is_unknown() -> None:
     source = DenseSource(data, np.ones(16), "ip", Blocks(16, 16), Team(1), promised)
     screened = source.screened_scores(np.ones((1, 16)), np.arange(5), Team(1))
     assert screened is not None
-    known = np.isfinite(errors_of(screened, 0, 16))
+    known = np.isfinite(errors_of(screened, 0, "ip", 16))
     assert known.tolist() == [True, True, False, True, False]
