@@ -35,8 +35,8 @@ GROWTH = 4
 # Arms that are screened at once, at most: of each of them some numbers are kept meanwhile.
 MOST_ARMS = 1 << 21
 
-# Below so many numbers a screen takes longer than it saves: some 20 microseconds.
-FEWEST_NUMBERS = 1 << 20
+# Below so many numbers a screen takes longer than it saves: some 10 microseconds.
+FEWEST_NUMBERS = 1 << 16
 
 # The largest share of the arms that may be left. An arm of coordinate-major data is read in as many cache lines
 # as it has coordinates, so that there it must be fewer of them.
