@@ -3,10 +3,8 @@
 
 #include <exception>
 
-#include "candidates.hpp"
 #include "isa.hpp"
 #include "passes.hpp"
-#include "screening.hpp"
 #include "team.hpp"
 
 namespace sureshot {
@@ -146,40 +144,6 @@ NB_MODULE(_native, m) {
         "Fill scores with those of the arms from starts[query] to starts[query + 1], for each query, as row_scores "
         "does.");
 
-    m.attr("FLOAT_ROUNDINGS") = float_roundings;
-    m.def(
-        "screen",
-        [](const Dense& dense, const FloatTable& queries, const Ids& arms, Team& team, const TableOut& scores,
-           const std::optional<RealsOut>& squares) {
-            const nb::gil_scoped_release release;
-            screen(team, dense.matrix, dense.metric, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
-                   arms_of(arms), scores.data(), squares ? squares->data() : nullptr);
-        },
-        "dense"_a, "queries"_a.noconvert(), "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
-        "squares"_a.noconvert() = nb::none(),
-        "Fill scores and squares as row_scores does, but with sums of float32, in which no term is rounded more "
-        "than FLOAT_ROUNDINGS times, that are added up in double.");
-
-    m.def(
-        "candidates",
-        [](const Reals& sums, const std::optional<Reals>& magnitudes, const Reals& scale, bool absolute, double fixed,
-           double of_root, double of_score, const Reals& best, std::int64_t k) {
-            const auto count = static_cast<std::int64_t>(sums.shape(0));
-            const Uncertain scores{sums.data(), magnitudes ? magnitudes->data() : nullptr, scale.data(), count,
-                                   absolute, fixed, of_root, of_score};
-            std::vector<std::int64_t> found;
-            {
-                const Unlocked unlocked(sums.shape(0));
-                found = candidates(scores, best.data(), static_cast<std::int64_t>(best.shape(0)), k);
-            }
-            return array_of(std::move(found));
-        },
-        "sums"_a.noconvert(), "magnitudes"_a.noconvert().none(), "scale"_a.noconvert(), "absolute"_a, nb::kw_only(),
-        "fixed"_a, "of_root"_a, "of_score"_a, "best"_a.noconvert(), "k"_a,
-        "Return which arms can be among the k best, given the scores of the best so far: their scores are scale * "
-        "sums, absolute or not, and each sum is off by at most fixed + of_root * sqrt(magnitude) + of_score * |sum|; "
-        "without magnitudes these are |sum|.");
-
     m.def(
         "scan_rows",
         [](const Data& data, Element element, const Reals& middle, const Reals& unit, const Ids& arms,
@@ -207,6 +171,7 @@ NB_MODULE(_native, m) {
 
     bind_race(m);
     bind_selection(m);
+    bind_screen(m);
 
     m.def("instruction_sets", &instruction_sets,
           "What the kernels were compiled for and this processor has, best first.");

@@ -26,12 +26,15 @@ using namespace nb::literals;
 void bind_race(nb::module_& m);
 // The choice of the k best from scores that are known up to an error.
 void bind_selection(nb::module_& m);
+// Scores in float32, and the arms that they leave.
+void bind_screen(nb::module_& m);
 
 using Data = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ids = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using FloatTable = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using FloatRow = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using RealsOut = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using TableOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 

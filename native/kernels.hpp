@@ -54,7 +54,7 @@ using JoinLanes = void(const double* sums, std::int64_t n_arms, double* scores) 
 // these is rounded at most float_roundings times: in a panel of a row as often as a lane has terms, and when the
 // lanes are added. But for the last part, a part of the columns is a whole number of columns_in_a_part.
 struct Asked {
-    const float* queries;
+    const float* queries;  // zeros follow each, up to a whole number of screen_lanes
     std::int64_t count;
     std::int64_t stride;
 };
@@ -141,6 +141,29 @@ template <class Score>
 using FindReaching = std::int64_t(const ScoreTable<Score>& table, const ArmCuts<Score>& arms,
                                   const QueryCuts<Score>& queries, Reaching& out) noexcept;
 
+// Scores of some arms, as they are ranked: `scale` times a sum, or times its absolute value. The sum is `unit` times
+// what was added up, and off by at most fixed + of_root * sqrt(square) + of_score * |sum|; without squares the size
+// of the sum is taken in their place. One entry per arm.
+struct Uncertain {
+    const double* sums;
+    const double* squares;  // may be null
+    const double* scale;    // may be null: 1 for each
+    const double* norms;    // may be null; a score is unknown unless the square is that of such a norm,
+    double leeway;          // up to this much of it
+    std::int64_t count;
+    bool absolute;
+    double unit, fixed, of_root, of_score;
+};
+
+// Fills in both ends of at most ends_at_once scores, infinite where one of them is no finite number, and returns how
+// many of the upper ends are not below the threshold.
+constexpr std::int64_t ends_at_once = 256;
+struct Ends {
+    double lower[ends_at_once];
+    double upper[ends_at_once];
+};
+using FindEnds = std::int64_t(const Uncertain& scores, double threshold, Ends& out) noexcept;
+
 struct Kernels {
     BlockSums* block_sums;
     BlockTotals* totals;
@@ -161,6 +184,7 @@ struct Kernels {
     RaiseRooms* raise_rooms;
     FindReaching<float>* reaching_floats;
     FindReaching<double>* reaching_doubles;
+    FindEnds* ends;
 };
 
 }  // namespace sureshot

@@ -21,6 +21,12 @@ class Largest {
     // The smallest of them, or minus infinity if fewer were shown.
     double last() const { return heap_.size() < count_ ? lowest : heap_.front().value; }
 
+    // Calls f(value, key) with each of them.
+    template <class F>
+    void each(const F& f) const {
+        for (const Entry& entry : heap_) f(entry.value, entry.key);
+    }
+
     std::vector<std::int64_t> keys() const {
         std::vector<std::int64_t> found;
         for (const Entry& entry : heap_) found.push_back(entry.key);

@@ -1,42 +1,35 @@
 // Scores in float32, for a screen: they decide which arms are evaluated in double, and are never returned. So
 // these kernels, unlike all others, may fuse a product and a sum, and levels may differ in the last digits. What
 // every level keeps is the depth of its sums, which Theorem 15 of docs/theory.md rests on.
-#include <cmath>
-
+#include "float_lanes.hpp"
 #include "kernels.hpp"
 #include "layout.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-// Rows and queries side by side: as many sums as the registers hold.
+// Rows and queries side by side: as many sums as the registers hold. One query without squares has room for twice
+// as many rows.
 #if defined(__AVX512F__)
 constexpr std::int64_t rows_screened = 4, queries_screened = 4;
-#else
+#elif defined(__AVX2__) || defined(__aarch64__)
 constexpr std::int64_t rows_screened = 2, queries_screened = 2;
-#endif
-
-// One rounding where the processor has such an operation, else two.
-inline float fused(float a, float b, float sum) {
-#if defined(__FP_FAST_FMAF)
-    return __builtin_fmaf(a, b, sum);
 #else
-    return a * b + sum;
+constexpr std::int64_t rows_screened = 1, queries_screened = 2;
 #endif
-}
 
 // What a value and a query value add to the size of a score: distances are negated at the end.
 struct Product {
-    static float add(float value, float query, float sum) { return fused(value, query, sum); }
+    static Floats add(Floats value, Floats query, Floats sum) { return fused(value, query, sum); }
 };
 struct SquaredDifference {
-    static float add(float value, float query, float sum) {
-        const float difference = value - query;
+    static Floats add(Floats value, Floats query, Floats sum) {
+        const Floats difference = value - query;
         return fused(difference, difference, sum);
     }
 };
 struct Difference {
-    static float add(float value, float query, float sum) { return sum + std::fabs(value - query); }
+    static Floats add(Floats value, Floats query, Floats sum) { return sum + absolute(value - query); }
 };
 
 template <class F>
@@ -55,68 +48,94 @@ struct RowSums {
     double* squares;
 };
 
-// The sum of the lanes: halves are added to halves.
-inline float sum_of(const float* lane) {
-    float eight[screen_lanes / 2], four[screen_lanes / 4];
-    SURESHOT_ONE_VECTOR
-    for (std::int64_t at = 0; at < screen_lanes / 2; ++at) eight[at] = lane[at] + lane[at + screen_lanes / 2];
-    SURESHOT_ONE_VECTOR
-    for (std::int64_t at = 0; at < screen_lanes / 4; ++at) four[at] = eight[at] + eight[at + screen_lanes / 4];
-    return (four[0] + four[2]) + (four[1] + four[3]);
+// Adds the sums of the lanes of some rows to `out`.
+template <std::int64_t n_rows>
+inline void add_sums(const FourFloats* rows, double* out) {
+    std::int64_t r = 0;
+    for (; r + 4 <= n_rows; r += 4) {
+        const FourFloats sums = sums_of(rows[r], rows[r + 1], rows[r + 2], rows[r + 3]);
+        for (std::int64_t at = 0; at < 4; ++at) out[r + at] += static_cast<double>(sums[at]);
+    }
+    for (; r < n_rows; ++r) out[r] += static_cast<double>(sum_of(rows[r]));
 }
 
-// Adds at most columns_in_a_panel columns to the sums of some rows, for some queries.
+// At most columns_in_a_panel columns of some rows.
+template <std::int64_t n_rows>
+struct Panel {
+    const float* rows[n_rows];
+    const char* next[n_rows];  // the values that are read after these
+};
+
+// Zeros, then ones in every bit: from the place `rest` on they choose the last `rest` lanes.
+constexpr std::int32_t last_lanes[2 * screen_lanes] = {0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+                                                       0,  0,  0,  0,  0,  -1, -1, -1, -1, -1, -1,
+                                                       -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+
+inline Floats chosen(Floats values, const std::int32_t* lanes_chosen) {
+    Bits mask;
+    __builtin_memcpy(&mask, lanes_chosen, sizeof(mask));
+    return __builtin_bit_cast(Floats, __builtin_bit_cast(Bits, values) & mask);
+}
+
+// Adds a panel to the sums of its rows, for some queries. If the columns are no whole number of lanes, the last
+// ones are read together with some before them, which the row and the queries have, and which are left out.
 template <class Term, std::int64_t n_rows, std::int64_t n_queries, bool squared>
-SURESHOT_ALONE void add_panel(const float* const* rows, const float* const* queries, std::int64_t count,
+SURESHOT_ALONE void add_panel(const Panel<n_rows>& panel, const float* const* queries, std::int64_t count,
                               const RowSums& out) {
+    Floats sums[n_queries][n_rows][registers] = {};
+    Floats squares[n_rows][registers] = {};
     const float* own[n_rows];
     const float* asked[n_queries];
-    float sums[n_rows][n_queries][screen_lanes] = {};
-    float squares[n_rows][screen_lanes] = {};
-    for (std::int64_t r = 0; r < n_rows; ++r) own[r] = rows[r];
+    for (std::int64_t r = 0; r < n_rows; ++r) own[r] = panel.rows[r];
     for (std::int64_t q = 0; q < n_queries; ++q) asked[q] = queries[q];
-    const auto add = [&](std::int64_t start) {
-        for (std::int64_t r = 0; r < n_rows; ++r) {
-            SURESHOT_ONE_VECTOR
-            for (std::int64_t lane = 0; lane < screen_lanes; ++lane) {
-                const float value = own[r][start + lane];
+    const auto add = [&](std::int64_t start, const auto& taken) {
+        SURESHOT_UNROLLED
+        for (std::int64_t part = 0; part < registers; ++part) {
+            const std::int64_t at = part * floats_in_a_register;
+            Floats query[n_queries];
+            SURESHOT_UNROLLED
+            for (std::int64_t q = 0; q < n_queries; ++q) query[q] = taken(loaded(asked[q] + start + at), at);
+            SURESHOT_UNROLLED
+            for (std::int64_t r = 0; r < n_rows; ++r) {
+                const Floats value = taken(loaded_once(own[r] + start + at), at);
                 SURESHOT_UNROLLED
                 for (std::int64_t q = 0; q < n_queries; ++q) {
-                    sums[r][q][lane] = Term::add(value, asked[q][start + lane], sums[r][q][lane]);
+                    sums[q][r][part] = Term::add(value, query[q], sums[q][r][part]);
                 }
-                if constexpr (squared) squares[r][lane] = fused(value, value, squares[r][lane]);
+                if constexpr (squared) squares[r][part] = fused(value, value, squares[r][part]);
             }
         }
     };
     const std::int64_t rest = count % screen_lanes;
-    for (std::int64_t start = 0; start < count - rest; start += screen_lanes) add(start);
-    float padded[n_rows + n_queries][screen_lanes] = {};  // zeros after the last columns add nothing
-    if (rest > 0) {
-        for (std::int64_t r = 0; r < n_rows; ++r) {
-            for (std::int64_t j = 0; j < rest; ++j) padded[r][j] = own[r][count - rest + j];
-            own[r] = padded[r];
-        }
-        for (std::int64_t q = 0; q < n_queries; ++q) {
-            for (std::int64_t j = 0; j < rest; ++j) padded[n_rows + q][j] = asked[q][count - rest + j];
-            asked[q] = padded[n_rows + q];
-        }
-        add(0);
+    for (std::int64_t start = 0; start < count - rest; start += screen_lanes) {
+        SURESHOT_UNROLLED
+        for (std::int64_t r = 0; r < n_rows; ++r) fetch_ahead(panel.next[r] + 4 * start);
+        add(start, [](Floats values, std::int64_t) { return values; });
     }
-    for (std::int64_t r = 0; r < n_rows; ++r) {
-        for (std::int64_t q = 0; q < n_queries; ++q) out.sums[q * out.query_stride + r] += sum_of(sums[r][q]);
-        if constexpr (squared) out.squares[r] += sum_of(squares[r]);
+    if (rest > 0) {
+        const std::int32_t* wanted = last_lanes + rest;
+        add(count - screen_lanes, [wanted](Floats values, std::int64_t at) { return chosen(values, wanted + at); });
+    }
+    FourFloats few[n_rows];
+    for (std::int64_t q = 0; q < n_queries; ++q) {
+        for (std::int64_t r = 0; r < n_rows; ++r) few[r] = folded(sums[q][r]);
+        add_sums<n_rows>(few, out.sums + q * out.query_stride);
+    }
+    if constexpr (squared) {
+        for (std::int64_t r = 0; r < n_rows; ++r) few[r] = folded(squares[r]);
+        add_sums<n_rows>(few, out.squares);
     }
 }
 
 // All queries read a panel of some rows while it is in the first-level cache; the first of them adds the squares.
 template <class Term, std::int64_t n_rows>
-void add_for_queries(const float* const* rows, const Asked& asked, std::int64_t j, std::int64_t count,
+void add_for_queries(const Panel<n_rows>& panel, const Asked& asked, std::int64_t j, std::int64_t count,
                      const RowSums& out) {
     const auto add = [&]<std::int64_t n_queries, bool squared>(std::int64_t first) {
         const float* queries[n_queries];
         for (std::int64_t q = 0; q < n_queries; ++q) queries[q] = asked.queries + (first + q) * asked.stride + j;
         add_panel<Term, n_rows, n_queries, squared>(
-            rows, queries, count, {out.sums + first * out.query_stride, out.query_stride, out.squares});
+            panel, queries, count, {out.sums + first * out.query_stride, out.query_stride, out.squares});
     };
     std::int64_t first = 0;
     if (out.squares != nullptr) {
@@ -129,47 +148,110 @@ void add_for_queries(const float* const* rows, const Asked& asked, std::int64_t 
     for (; first < asked.count; ++first) add.template operator()<1, false>(first);
 }
 
-// Calls f(rows, j, count) with panels of the values of some rows, as they are or widened.
+// Calls f(panel, j, count) with panels of the values of the first rows, as they are or widened: then zeros follow
+// them up to a whole number of lanes.
 template <std::int64_t n_rows, class F>
-void in_panels(const Matrix& matrix, const std::int64_t* ids, std::int64_t begin, std::int64_t end, F&& f) {
-    const bool as_is = matrix.element == Element::float32 && matrix.column_stride == 1;
+void in_panels(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end, F&& f) {
+    const bool as_is =
+        matrix.element == Element::float32 && matrix.column_stride == 1 && matrix.n_columns >= screen_lanes;
+    const std::int64_t following = arms.count >= 2 * n_rows ? n_rows : 0;
     float numbers[n_rows][columns_in_a_panel];
-    const float* rows[n_rows];
+    Panel<n_rows> panel;
     for (std::int64_t j = begin; j < end; j += columns_in_a_panel) {
         const std::int64_t count = smaller(columns_in_a_panel, end - j);
+        const std::int64_t whole = as_is ? count : (count + screen_lanes - 1) / screen_lanes * screen_lanes;
         for (std::int64_t r = 0; r < n_rows; ++r) {
-            const char* values = address_of(matrix, ids[r], j);
+            const char* values = address_of(matrix, arms.ids[r], j);
+            panel.next[r] = j + count < end ? address_of(matrix, arms.ids[r], j + count)
+                                            : address_of(matrix, arms.ids[following + r], begin);
             if (as_is) {
-                rows[r] = reinterpret_cast<const float*>(values);
+                panel.rows[r] = reinterpret_cast<const float*>(values);
             } else {
                 widen(matrix.element, values, matrix.column_stride, count, numbers[r]);
-                rows[r] = numbers[r];
+                for (std::int64_t at = count; at < whole; ++at) numbers[r][at] = 0.0f;
+                panel.rows[r] = numbers[r];
             }
         }
-        f(rows, j, count);
+        f(panel, j, whole);
     }
 }
 
-// Adds some columns, in the order of their lanes, to the sums of some arms.
-template <class Value, class Term, std::int64_t n_columns, bool squared>
-SURESHOT_ALONE void add_few_columns(const Value* const* columns, const float* query, std::int64_t count,
-                                    double* __restrict sums, double* __restrict squares) {
-    const Value* own[n_columns];
-    float asked[n_columns];
+// Coordinate-major data: columns that are added up before they are added to the sums of the arms; of these so many
+// at once, which are as many streams as the processor fetches ahead, for so many arms, whose sums stay in the
+// first-level cache.
+constexpr std::int64_t columns_screened = 32, columns_at_once = 8, arms_at_once = 1024;
+static_assert(columns_screened <= float_roundings);
+
+// Adds at most columns_at_once columns that lie `stride` values apart, or begins with them.
+template <class Term, bool squared, std::int64_t n_columns>
+SURESHOT_ALONE void add_columns_at_once(const float* values, std::int64_t stride, const float* query,
+                                        std::int64_t count, bool begun, float* sums, float* squares) {
+    const float* own[n_columns];
+    Floats asked[n_columns];
     for (std::int64_t c = 0; c < n_columns; ++c) {
-        own[c] = columns[c];
-        asked[c] = query[c * lanes];
+        own[c] = values + c * stride;
+        asked[c] = query[c] - Floats{};
     }
-    for (std::int64_t at = 0; at < count; ++at) {
-        float sum = 0.0f, square = 0.0f;
+    const auto add = [&](std::int64_t at) {
+        Floats sum = begun ? loaded(sums + at) : Floats{}, square = {};
+        if constexpr (squared) square = begun ? loaded(squares + at) : Floats{};
         SURESHOT_UNROLLED
         for (std::int64_t c = 0; c < n_columns; ++c) {
-            const float value = number<float>(own[c][at]);
+            const Floats value = loaded(own[c] + at);
             sum = Term::add(value, asked[c], sum);
             if constexpr (squared) square = fused(value, value, square);
         }
-        sums[at] += sum;
-        if constexpr (squared) squares[at] += square;
+        __builtin_memcpy(sums + at, &sum, sizeof(sum));
+        if constexpr (squared) __builtin_memcpy(squares + at, &square, sizeof(square));
+    };
+    const std::int64_t rest = count % floats_in_a_register;
+    for (std::int64_t at = 0; at < count - rest; at += floats_in_a_register) add(at);
+    if (rest == 0) return;
+    float padded[n_columns][floats_in_a_register] = {};
+    for (std::int64_t c = 0; c < n_columns; ++c) {
+        for (std::int64_t at = 0; at < rest; ++at) padded[c][at] = own[c][count - rest + at];
+        own[c] = padded[c] - (count - rest);
+    }
+    add(count - rest);
+}
+
+// Adds at most columns_screened columns to the sums of at most arms_at_once arms.
+template <class Term, bool squared>
+void add_few_columns(const float* values, std::int64_t stride, std::int64_t n_columns, const float* query,
+                     std::int64_t count, double* __restrict sums, double* __restrict squares) {
+    float own_sums[arms_at_once], own_squares[squared ? arms_at_once : 1];
+    std::int64_t c = 0;
+    for (; c + columns_at_once <= n_columns; c += columns_at_once) {
+        add_columns_at_once<Term, squared, columns_at_once>(values + c * stride, stride, query + c, count, c > 0,
+                                                            own_sums, own_squares);
+    }
+    for (; c < n_columns; ++c) {
+        add_columns_at_once<Term, squared, 1>(values + c * stride, stride, query + c, count, c > 0, own_sums,
+                                              own_squares);
+    }
+    for (std::int64_t at = 0; at < count; ++at) sums[at] += static_cast<double>(own_sums[at]);
+    if constexpr (squared) {
+        for (std::int64_t at = 0; at < count; ++at) squares[at] += static_cast<double>(own_squares[at]);
+    }
+}
+
+// Calls f(values, stride, arm, count) with the values of some arms in the columns from j on, as they are or widened.
+template <class F>
+void with_few_columns(const Matrix& matrix, const Places& places, std::int64_t j, std::int64_t n_columns, F&& f) {
+    if (matrix.element == Element::float32 && places.ids == nullptr && matrix.row_stride == 1) {
+        const auto* values = reinterpret_cast<const float*>(address_of(matrix, places.first, j));
+        for (std::int64_t arm = 0; arm < places.count; arm += arms_at_once) {
+            f(values + arm, matrix.column_stride, arm, smaller(arms_at_once, places.count - arm));
+        }
+        return;
+    }
+    float numbers[columns_screened][arms_widened];
+    for (std::int64_t arm = 0; arm < places.count; arm += arms_widened) {
+        const std::int64_t count = smaller(arms_widened, places.count - arm);
+        for (std::int64_t c = 0; c < n_columns; ++c) {
+            widen_column(matrix, j + c, places, arm, count, numbers[c]);
+        }
+        f(&numbers[0][0], arms_widened, arm, count);
     }
 }
 
@@ -180,12 +262,16 @@ void screen_rows(const Matrix& matrix, Metric metric, const Asked& asked, Arms a
     with_term(metric, [&]<class Term>() {
         const auto add = [&]<std::int64_t n_rows>(std::int64_t arm) {
             const RowSums out{sums + arm, arms.count, squares == nullptr ? nullptr : squares + arm};
-            in_panels<n_rows>(matrix, arms.ids + arm, begin, end,
-                              [&](const float* const* rows, std::int64_t j, std::int64_t count) {
-                                  add_for_queries<Term, n_rows>(rows, asked, j, count, out);
+            in_panels<n_rows>(matrix, {arms.ids + arm, arms.count - arm}, begin, end,
+                              [&](const Panel<n_rows>& panel, std::int64_t j, std::int64_t count) {
+                                  add_for_queries<Term, n_rows>(panel, asked, j, count, out);
                               });
         };
         std::int64_t arm = 0;
+        if (asked.count == 1 && squares == nullptr) {
+            constexpr std::int64_t more = 2 * rows_screened;
+            for (; arm + more <= arms.count; arm += more) add.template operator()<more>(arm);
+        }
         for (; arm + rows_screened <= arms.count; arm += rows_screened) add.template operator()<rows_screened>(arm);
         for (; arm < arms.count; ++arm) add.template operator()<1>(arm);
     });
@@ -194,20 +280,23 @@ void screen_rows(const Matrix& matrix, Metric metric, const Asked& asked, Arms a
 void screen_columns(const Matrix& matrix, Metric metric, const Asked& asked, const Places& places,
                     std::int64_t begin, std::int64_t end, double* sums, double* squares) noexcept {
     with_term(metric, [&]<class Term>() {
-        lane_by_lane(matrix, places, begin, end,
-                     [&]<class Value, std::int64_t n_columns>(const Value* const* columns, std::int64_t j,
-                                                              std::int64_t arm, std::int64_t count) {
-                         for (std::int64_t q = 0; q < asked.count; ++q) {
-                             const float* query = asked.queries + q * asked.stride + j;
-                             double* own = sums + q * places.count + arm;
-                             if (q == 0 && squares != nullptr) {
-                                 add_few_columns<Value, Term, n_columns, true>(columns, query, count, own,
-                                                                               squares + arm);
-                             } else {
-                                 add_few_columns<Value, Term, n_columns, false>(columns, query, count, own, nullptr);
-                             }
-                         }
-                     });
+        for (std::int64_t j = begin; j < end; j += columns_screened) {
+            const std::int64_t n_columns = smaller(columns_screened, end - j);
+            with_few_columns(matrix, places, j, n_columns,
+                             [&](const float* values, std::int64_t stride, std::int64_t arm, std::int64_t count) {
+                                 for (std::int64_t q = 0; q < asked.count; ++q) {
+                                     const float* query = asked.queries + q * asked.stride + j;
+                                     double* own = sums + q * places.count + arm;
+                                     if (q == 0 && squares != nullptr) {
+                                         add_few_columns<Term, true>(values, stride, n_columns, query, count, own,
+                                                                     squares + arm);
+                                     } else {
+                                         add_few_columns<Term, false>(values, stride, n_columns, query, count, own,
+                                                                      nullptr);
+                                     }
+                                 }
+                             });
+        }
     });
 }
 

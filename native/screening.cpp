@@ -2,21 +2,36 @@
 
 #include <algorithm>
 
+#include "candidates.hpp"
 #include "isa.hpp"
 #include "parts.hpp"
+#include "passes.hpp"
 
 namespace sureshot {
 namespace {
 
-// Takes sums as scores: distances are negated.
-void take(Metric metric, const double* sums, std::int64_t count, double* scores) {
-    const bool negated = metric != Metric::inner_product;
-    for (std::int64_t at = 0; at < count; ++at) scores[at] = negated ? -sums[at] : sums[at];
-}
+// Queries of float32 as kernels read them: zeros follow each.
+class PaddedQueries {
+ public:
+    PaddedQueries(const float* queries, std::int64_t count, std::int64_t size)
+        : count_(count),
+          stride_((size + screen_lanes - 1) / screen_lanes * screen_lanes),
+          values_(static_cast<std::size_t>(count * stride_)) {
+        for (std::int64_t q = 0; q < count; ++q) std::copy_n(queries + q * size, size, values_.data() + q * stride_);
+    }
+    Asked asked() const { return {values_.data(), count_, stride_}; }
 
-void screen_by_row(Team& team, const Matrix& matrix, Metric metric, const Asked& asked, Arms arms, double* scores,
-                   double* squares) {
-    const std::int64_t tables = asked.count + (squares == nullptr ? 0 : 1);
+ private:
+    std::int64_t count_, stride_;
+    std::vector<float> values_;
+};
+
+// Calls f(thread, first, count, sums, squares) with the sums [query][arm] and, if they are wanted, the squares of the
+// arms from `first` on. Sums of distances are positive.
+template <class F>
+void screen_by_row(Team& team, const Matrix& matrix, Metric metric, const Asked& asked, Arms arms, bool squared,
+                   const F& f) {
+    const std::int64_t tables = asked.count + (squared ? 1 : 0);
     const std::int64_t together = rows_at_once(matrix);
     const Workspaces spaces(team, tables * together);
     team.run(arms.count, asked.count * matrix.n_columns,
@@ -24,60 +39,103 @@ void screen_by_row(Team& team, const Matrix& matrix, Metric metric, const Asked&
                  double* const sums = spaces.of(thread);
                  for (std::int64_t some = begin; some < end; some += together) {
                      const Arms few{arms.ids + some, std::min(together, end - some)};
-                     double* const square_sums = squares == nullptr ? nullptr : sums + asked.count * few.count;
+                     double* const squares = squared ? sums + asked.count * few.count : nullptr;
                      std::fill(sums, sums + tables * few.count, 0.0);
                      const bool done = in_parts(
                          team, matrix.n_columns, few.count * tables, [&](std::int64_t from, std::int64_t to) {
-                             kernels().screen_rows(matrix, metric, asked, few, from, to, sums, square_sums);
+                             kernels().screen_rows(matrix, metric, asked, few, from, to, sums, squares);
                          });
                      if (!done) return;
-                     for (std::int64_t q = 0; q < asked.count; ++q) {
-                         take(metric, sums + q * few.count, few.count, scores + q * arms.count + some);
-                     }
-                     if (squares != nullptr) std::copy_n(square_sums, few.count, squares + some);
+                     f(thread, some, few.count, sums, squares);
                  }
              });
 }
 
-void screen_by_column(Team& team, const Matrix& matrix, Metric metric, const Asked& asked, Arms arms,
-                      double* scores, double* squares) {
-    const std::int64_t tables = asked.count + (squares == nullptr ? 0 : 1);
-    const Workspaces spaces(team, ArmTile::most_places(arms) * tables);
+template <class F>
+void screen_by_column(Team& team, const Matrix& matrix, Metric metric, const Asked& asked, Arms arms, bool squared,
+                      const F& f) {
+    const std::int64_t tables = asked.count + (squared ? 1 : 0);
+    const Workspaces spaces(team, ArmTile::most_places(arms) * 2 * tables);
     team.run(arms.count, asked.count * matrix.n_columns,
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
                  double* const sums = spaces.of(thread);
                  for (std::int64_t arm = begin; arm < end;) {
                      const ArmTile tile(matrix, {arms.ids + arm, end - arm});
                      const std::int64_t places = tile.places.count;
-                     double* const square_sums = squares == nullptr ? nullptr : sums + asked.count * places;
                      std::fill(sums, sums + tables * places, 0.0);
                      const bool done = in_parts(
                          team, matrix.n_columns, places * tables, [&](std::int64_t from, std::int64_t to) {
-                             kernels().screen_columns(matrix, metric, asked, tile.places, from, to, sums, square_sums);
+                             kernels().screen_columns(matrix, metric, asked, tile.places, from, to, sums,
+                                                      squared ? sums + asked.count * places : nullptr);
                          });
                      if (!done) return;
-                     for (std::int64_t q = 0; q < asked.count; ++q) {
-                         double* const own = scores + q * arms.count + arm;
-                         tile.pick(sums + q * places, arms.ids + arm, own);
-                         take(metric, own, tile.count, own);
+                     double* const picked = sums + tables * places;
+                     for (std::int64_t table = 0; table < tables; ++table) {
+                         tile.pick(sums + table * places, arms.ids + arm, picked + table * tile.count);
                      }
-                     if (squares != nullptr) tile.pick(square_sums, arms.ids + arm, squares + arm);
+                     f(thread, arm, tile.count, picked, squared ? picked + asked.count * tile.count : nullptr);
                      arm += tile.count;
                  }
              },
              arms_per_thread);
 }
 
+template <class F>
+void screen_all(Team& team, const Matrix& matrix, Metric metric, const Asked& asked, Arms arms, bool squared,
+                const F& f) {
+    if (coordinate_major(matrix)) {
+        screen_by_column(team, matrix, metric, asked, arms, squared, f);
+    } else {
+        screen_by_row(team, matrix, metric, asked, arms, squared, f);
+    }
+}
+
+// What makes a score of a sum: distances are negated.
+double sign_of(Metric metric) { return metric == Metric::inner_product ? 1.0 : -1.0; }
+
 }  // namespace
 
 void screen(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,
             Arms arms, double* scores, double* squares) {
-    const Asked asked{queries, n_queries, matrix.n_columns};
-    if (coordinate_major(matrix)) {
-        screen_by_column(team, matrix, metric, asked, arms, scores, squares);
-    } else {
-        screen_by_row(team, matrix, metric, asked, arms, scores, squares);
-    }
+    const PaddedQueries padded(queries, n_queries, matrix.n_columns);
+    const double sign = sign_of(metric);
+    screen_all(team, matrix, metric, padded.asked(), arms, squares != nullptr,
+               [&](std::int64_t, std::int64_t first, std::int64_t count, const double* sums, const double* own) noexcept {
+                   for (std::int64_t q = 0; q < n_queries; ++q) {
+                       double* const out = scores + q * arms.count + first;
+                       for (std::int64_t at = 0; at < count; ++at) out[at] = sign * sums[q * count + at];
+                   }
+                   if (squares != nullptr) std::copy_n(own, count, squares + first);
+               });
+}
+
+std::optional<Evaluated> screen_and_evaluate(Team& team, const Matrix& matrix, const Question& question, Arms arms,
+                                             const Wanted& wanted) {
+    const PaddedQueries padded(question.rounded, 1, matrix.n_columns);
+    Candidates candidates(team.threads(), arms.count, wanted.k, wanted.best, wanted.n_best);
+    Uncertain all = wanted.errors;
+    all.unit *= sign_of(question.metric);
+    screen_all(team, matrix, question.metric, padded.asked(), arms, question.metric == Metric::inner_product,
+               [&](std::int64_t thread, std::int64_t first, std::int64_t count, const double* sums,
+                   const double* squares) noexcept {
+                   Uncertain some = all;
+                   some.sums = sums;
+                   some.squares = squares;
+                   some.scale = all.scale == nullptr ? nullptr : all.scale + first;
+                   some.norms = all.norms == nullptr ? nullptr : all.norms + first;
+                   some.count = count;
+                   candidates.show(thread, first, some);
+               });
+    Evaluated found{candidates.found(), {}, {}};
+    const std::size_t count = found.positions.size();
+    if (static_cast<std::int64_t>(count) > wanted.most) return std::nullopt;
+    std::vector<std::int64_t> ids(count);
+    for (std::size_t at = 0; at < count; ++at) ids[at] = arms.ids[found.positions[at]];
+    found.sums.resize(count);
+    if (all.norms != nullptr) found.squares.resize(count);
+    row_scores(team, matrix, question.metric, question.query, 1, {ids.data(), static_cast<std::int64_t>(count)},
+               found.sums.data(), all.norms == nullptr ? nullptr : found.squares.data());
+    return found;
 }
 
 }  // namespace sureshot

@@ -238,10 +238,29 @@ def screen(
     scores: Floats,
     squares: Floats | None = None,
 ) -> None: ...
+def rounded_query(metric: Metric, query: Floats) -> tuple[Array, float, float, float] | None: ...
+def screen_and_evaluate(
+    dense: Dense,
+    rounded: Array,
+    arms: Ints,
+    team: Team,
+    *,
+    scale: Floats | None,
+    absolute: bool,
+    unit: float,
+    fixed: float,
+    of_root: float,
+    of_score: float,
+    best: Floats,
+    k: int,
+    most: int,
+    norms: Floats | None,
+    leeway: float,
+) -> tuple[Ints, Floats, Floats] | None: ...
 def candidates(
     sums: Floats,
-    magnitudes: Floats | None,
-    scale: Floats,
+    squares: Floats | None,
+    scale: Floats | None,
     absolute: bool,
     *,
     fixed: float,

@@ -6,17 +6,19 @@ returned.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from sureshot import _native
+from sureshot import BoundsError, _native
 from sureshot._native import Team
 from sureshot.blocks import Blocks
 from sureshot.search.screen import error_terms
 from sureshot.sources.dense import REWARDS, DenseSource
 from sureshot.sources.norms import PromisedNorms
+from sureshot.sources.screening import Wanted
 from tests.conftest import ELEMENT_TYPES, LAYOUTS, random_data, rewards, sums
 
 if TYPE_CHECKING:
@@ -72,8 +74,9 @@ def screened_scores(data: Array, queries: Floats, reward: str) -> Screened:
     return screened
 
 
-def errors_of(screened: Screened, query: int, size: int) -> Floats:
-    return error_terms(screened, query, size).errors(screened.scores[query], screened.squares)
+def errors_of(screened: Screened, query: int, reward: str, size: int) -> Floats:
+    terms = error_terms(reward, screened.queries[query], size)
+    return terms.errors(screened.scores[query], screened.squares)
 
 
 def excess(data: Array, queries: Floats, reward: str) -> float:
@@ -81,7 +84,7 @@ def excess(data: Array, queries: Floats, reward: str) -> float:
     screened = screened_scores(data, queries, reward)
     found = 0.0
     for at, query in enumerate(queries):
-        errors = errors_of(screened, at, data.shape[1])
+        errors = errors_of(screened, at, reward, data.shape[1])
         assert np.isfinite(errors).all()
         assert (errors >= 0).all()
         truth = sums(rewards(data, query, reward))
@@ -181,7 +184,7 @@ def test_what_is_not_finite_is_unknown(reward: str, order: str, value: float) ->
     data[4, 61] = value
     screened = screened_scores(data, -np.ones((1, 97)), reward)
     with np.errstate(invalid="ignore"):
-        known = np.isfinite(screened.scores[0] - errors_of(screened, 0, 97))
+        known = np.isfinite(screened.scores[0] - errors_of(screened, 0, reward, 97))
     assert np.flatnonzero(~known).tolist() == [4]
 
 
@@ -198,6 +201,93 @@ def test_what_float32_cannot_screen_is_not_screened() -> None:
     assert columns.screened_scores(query[None], scattered, Team(1)) is None
 
 
+def rounded_by_numpy(query: Floats, reward: str) -> tuple[Array, float, float, float]:
+    """Return a query in float32, its norm, what it loses and its unit."""
+    largest = np.abs(query).max()
+    unit = np.ldexp(0.5, np.frexp(largest)[1]) if reward == "ip" else 1.0
+    scaled = query / unit
+    values = scaled.astype(np.float32)
+    lost = np.abs(scaled - values)
+    most = lost.max() or 1.0
+    rounding = lost.sum() if reward == "l1" else most * np.linalg.norm(lost / most)
+    norm = np.linalg.norm(scaled) if reward == "ip" else largest
+    return values, float(norm * unit), float(rounding * unit), float(unit)
+
+
+@every_reward
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("exponent", [-1000, -130, 0, 100])
+def test_a_query_is_rounded_as_by_numpy(reward: str, size: int, exponent: int) -> None:
+    rng = np.random.default_rng(size)
+    query = np.ldexp(rng.standard_normal(size) * 10.0 ** rng.integers(-8, 1, size), exponent)
+    for asked in (query, query.astype(np.float32).astype(np.float64) if exponent == 0 else query):
+        found = _native.rounded_query(REWARDS[reward], asked)
+        assert found is not None
+        values, *others = rounded_by_numpy(asked, reward)
+        np.testing.assert_array_equal(found[0], values)
+        np.testing.assert_allclose(found[1:], others, rtol=1e-12)
+
+
+@every_reward
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.usefixtures("instruction_set")
+def test_one_call_finds_what_its_parts_find(
+    reward: str, order: str, threads: int, absolute: bool, size: int
+) -> None:
+    rng = np.random.default_rng(size)
+    data = np.array(rng.standard_normal((901, size)), dtype=np.float32, order=order)  # type: ignore[call-overload]
+    data[::90] = 3 * data[0]
+    data[[5, 700], 0] = np.nan, np.inf
+    arms = np.delete(np.arange(901), [5, 300, 700])
+    query, scale = rng.standard_normal(size), np.exp(rng.standard_normal(len(arms)))
+    source = DenseSource(data, query, reward, Blocks(size, 16), Team(threads))
+    screened = source.screened_scores(query[None], arms, Team(1))
+    rounded = source.rounded_query(arms)
+    assert screened is not None
+    assert rounded is not None
+    terms = error_terms(reward, rounded, size)
+    for k, best, factors in (
+        (7, np.empty(0), None),
+        (1, np.array([0.1]), scale),
+        (40, scale[:40], scale),
+    ):
+        expected = _native.candidates(
+            screened.scores[0],
+            screened.squares,
+            factors,
+            absolute,
+            fixed=terms.fixed,
+            of_root=terms.of_root,
+            of_score=terms.of_score,
+            best=best,
+            k=k,
+        )
+        most = len(expected)
+        wanted = Wanted(
+            k, best, most, factors, absolute, terms.fixed, terms.of_root, terms.of_score
+        )
+        found = source.screened_sums(rounded, arms, wanted)
+        assert found is not None
+        assert found[0].tolist() == expected.tolist()
+        assert found[1].tobytes() == source.exact_scores(arms[expected]).tobytes()
+        if most > 0:
+            assert source.screened_sums(rounded, arms, replace(wanted, most=most - 1)) is None
+
+
+def test_one_call_refuses_what_is_no_number() -> None:
+    data = np.ones((50, 20), np.float32)
+    data[31, 7] = np.nan
+    source = source_of(data, np.ones(20), "ip")
+    rounded = source.rounded_query(np.arange(50))
+    assert rounded is not None
+    wanted = Wanted(1, np.empty(0), 50, None, False, 0.0, 0.0, 0.0)
+    with pytest.raises(BoundsError, match="row 31 has the value nan at coordinate 7"):
+        source.screened_sums(rounded, np.arange(50), wanted)
+
+
 def test_a_row_without_its_promised_norm_is_unknown() -> None:
     data = np.ones((5, 16), np.float32)
     norms = np.array([4.0, 4.0, 4.1, 4.0, 3.9])
@@ -205,5 +295,5 @@ def test_a_row_without_its_promised_norm_is_unknown() -> None:
     source = DenseSource(data, np.ones(16), "ip", Blocks(16, 16), Team(1), promised)
     screened = source.screened_scores(np.ones((1, 16)), np.arange(5), Team(1))
     assert screened is not None
-    known = np.isfinite(errors_of(screened, 0, 16))
+    known = np.isfinite(errors_of(screened, 0, "ip", 16))
     assert known.tolist() == [True, True, False, True, False]

@@ -82,17 +82,13 @@ def _read_all(
     while start < len(arms):
         wanted = per_round if screen is None else min(per_round, screen.next_arms)
         some = slice(start, min(start + wanted, len(arms)))
-        found = None if screen is None else screen.candidates(some, best)
+        found = None if screen is None else screen.evaluated(some, best)
         if found is None:
             screen = None
             positions = [np.arange(some.start, some.stop)] * len(problems)
             sums = list(_sums_and_cosines(problems, some, team, norms))
         else:
-            positions = found
-            sums = [
-                sums_of([problem], arms[own], team)[0]
-                for problem, own in zip(problems, positions, strict=True)
-            ]
+            positions, sums = [own for own, _ in found], [own for _, own in found]
         for at, (problem, tally) in enumerate(zip(problems, tallies, strict=True)):
             best[at].add(positions[at], problem.scores(positions[at], sums[at]))
             tally.numbers_read += len(positions[at]) * source.n_coordinates

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sureshot import _native
 from sureshot.search.problem import queries_of
 from sureshot.sources.base import QuerySource
+from sureshot.sources.screening import Wanted
 from sureshot.theory import screening
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sureshot.search.best import Best
     from sureshot.search.problem import Problem, Tally
     from sureshot.sources.base import Screened, Source
+    from sureshot.sources.screening import RoundedQuery
     from sureshot.theory.screening import ErrorTerms
 
 
@@ -30,8 +32,11 @@ FIRST_NUMBERS = 1 << 22
 FIRST_ARMS_PER_K = 16
 GROWTH = 4
 
-# Below so many numbers a screen takes longer than it saves: some 20 microseconds.
-FEWEST_NUMBERS = 1 << 20
+# Arms that are screened at once, at most: of each of them some numbers are kept meanwhile.
+MOST_ARMS = 1 << 21
+
+# Below so many numbers a screen takes longer than it saves: some 10 microseconds.
+FEWEST_NUMBERS = 1 << 16
 
 # The largest share of the arms that may be left. An arm of coordinate-major data is read in as many cache lines
 # as it has coordinates, so that there it must be fewer of them.
@@ -72,31 +77,78 @@ class Screen:
         self._problems, self._tallies, self._team = problems, tallies, team
         self._queries = queries_of(problems)
         self._share = _largest_share(source)
+        self._rounded: RoundedQuery | None = None
         self.next_arms = max(  # how many to screen next
             FIRST_NUMBERS // source.n_coordinates, FIRST_ARMS_PER_K * problems[0].k
         )
 
-    def candidates(self, some: slice, best: Sequence[Best]) -> list[Ints] | None:
-        """Return the positions of those of some arms that can be among the k best of each problem.
+    def evaluated(self, some: slice, best: Sequence[Best]) -> list[tuple[Ints, Floats]] | None:
+        """Return the positions of those of some arms that can be among the k best, and their sums.
 
-        `best` has the best arms so far. None if that leaves too many arms, or there is no screen of these
-        arms: then it is quicker to evaluate all.
+        For each problem; `best` has the best arms so far. None if there are too many, or there is no screen of
+        these arms: then it is quicker to evaluate all.
         """
         arms, source = self._problems[0].arms[some], self._problems[0].source
         assert isinstance(source, QuerySource), "what is screened has queries"
-        screened = source.screened_scores(self._queries, arms, self._team)
-        if screened is None:
+        most = int(self._share * len(arms))
+        if len(self._problems) == 1:
+            found = self._evaluated_alone(source, arms, some, best[0].scores, most)
+        else:
+            found = self._evaluated_together(source, arms, some, best, most)
+        if found is None:
             return None
         for tally in self._tallies:
             tally.numbers_read += len(arms) * source.n_coordinates
+        self.next_arms = min(self.next_arms * GROWTH, MOST_ARMS)
+        return found
+
+    def _evaluated_alone(
+        self, source: QuerySource, arms: Ints, some: slice, best: Floats, most: int
+    ) -> list[tuple[Ints, Floats]] | None:
+        (problem,) = self._problems
+        if self._rounded is None:
+            self._rounded = source.rounded_query(problem.arms)
+            if self._rounded is None:
+                return None
+        terms = error_terms(source.reward, self._rounded, source.n_coordinates)
+        wanted = Wanted(
+            problem.k,
+            best,
+            most,
+            None if problem.factors is None else problem.factors[some],
+            len(problem.signs) == 2,
+            terms.fixed,
+            terms.of_root,
+            terms.of_score,
+        )
+        found = source.screened_sums(self._rounded, arms, wanted)
+        if found is None:
+            self._tallies[0].numbers_read += len(arms) * source.n_coordinates
+            return None
+        positions, sums = found
+        return [(positions + some.start if some.start else positions, sums)]
+
+    def _evaluated_together(
+        self, source: QuerySource, arms: Ints, some: slice, best: Sequence[Best], most: int
+    ) -> list[tuple[Ints, Floats]] | None:
+        screened = source.screened_scores(self._queries, arms, self._team)
+        if screened is None:
+            return None
         found = [
-            some.start + candidates(problem, some, screened, query, best[query].scores)
+            candidates(problem, some, screened, query, best[query].scores)
             for query, problem in enumerate(self._problems)
         ]
-        if max(map(len, found)) > self._share * len(arms):
+        if max(map(len, found)) > most:
+            for tally in self._tallies:
+                tally.numbers_read += len(arms) * source.n_coordinates
             return None
-        self.next_arms *= GROWTH
-        return found
+        return [
+            (
+                some.start + own,
+                source.exact_scores_of(self._queries[query : query + 1], arms[own], self._team)[0],
+            )
+            for query, own in enumerate(found)
+        ]
 
 
 def _largest_share(source: Source) -> float:
@@ -117,12 +169,14 @@ def candidates(problem: Problem, some: slice, screened: Screened, query: int, be
     best
         The scores of the best arms so far, at most k.
     """
-    terms = error_terms(screened, query, problem.source.n_coordinates)
+    source = problem.source
+    assert isinstance(source, QuerySource), "what is screened has queries"
+    terms = error_terms(source.reward, screened.queries[query], source.n_coordinates)
     # Rounding keeps the order, so the limits of the sums, scaled, are limits of the scores.
     return _native.candidates(
         screened.scores[query],
         screened.squares,
-        problem.scale[some],
+        None if problem.factors is None else problem.factors[some],
         len(problem.signs) == 2,
         fixed=terms.fixed,
         of_root=terms.of_root,
@@ -132,21 +186,20 @@ def candidates(problem: Problem, some: slice, screened: Screened, query: int, be
     )
 
 
-def error_terms(screened: Screened, query: int, n_coordinates: int) -> ErrorTerms:
-    """Return how far the scores for one query may be from the exact ones: Theorem 16."""
-    rounding = float(screened.query_roundings[query])
-    if screened.squares is not None:
+def error_terms(reward: str, query: RoundedQuery, n_coordinates: int) -> ErrorTerms:
+    """Return how far the screened scores for a query may be from the exact ones: Theorem 16."""
+    if reward == "ip":
         return screening.errors_of_products(
-            query_norm=float(screened.query_norms[query]),
-            query_rounding=rounding,
-            unit=float(screened.units[query]),
-            roundings=screened.roundings,
+            query_norm=query.norm,
+            query_rounding=query.rounding,
+            unit=query.unit,
+            roundings=query.roundings,
             n_coordinates=n_coordinates,
         )
     of_distances = {
         "sqeuclidean": screening.errors_of_squared_distances,
         "l1": screening.errors_of_absolute_distances,
-    }[screened.reward]
+    }[reward]
     return of_distances(
-        query_rounding=rounding, roundings=screened.roundings, n_coordinates=n_coordinates
+        query_rounding=query.rounding, roundings=query.roundings, n_coordinates=n_coordinates
     )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
     from sureshot.blocks import Blocks
     from sureshot.sources.costs import ReadingCosts
+    from sureshot.sources.screening import RoundedQuery, Wanted
     from sureshot.sources.tiles import Tiles
 
 # Block sums that are asked for at once to be added up: enough to be worth a call, a few MB at most.
@@ -49,15 +50,11 @@ class Screened:
     instruction set and on the memory order. What is not finite is unknown.
     """
 
-    reward: str  # "ip", "sqeuclidean" or "l1"
+    queries: tuple[RoundedQuery, ...]
     scores: Floats  # (queries, arms)
     squares: (
         Floats | None
     )  # of inner products, the squared norm of each arm, computed in the same way
-    query_norms: Floats  # the Euclidean norm of each query
-    query_roundings: Floats  # the norm of what each query loses in float32; for "l1" the sum of it
-    units: Floats  # what each query was divided by
-    roundings: int  # in float32, of each term
 
 
 class Source(ABC):
@@ -147,6 +144,22 @@ class QuerySource(Source):
         self, queries: Floats, arms: Ints, team: Team
     ) -> tuple[Floats, Floats]:
         """Return the same scores, and the Euclidean norm of each arm from the same pass."""
+
+    def rounded_query(self, arms: Ints) -> RoundedQuery | None:  # noqa: ARG002
+        """Return the query as `screened_sums` takes it; or None if there is no screen of these arms."""
+        return None
+
+    def screened_sums(
+        self,
+        query: RoundedQuery,  # noqa: ARG002
+        arms: Ints,  # noqa: ARG002
+        wanted: Wanted,  # noqa: ARG002
+    ) -> tuple[Ints, Floats] | None:
+        """Return the positions of the arms that can be among the k best, and their exact scores.
+
+        None if these are too many.
+        """
+        return None
 
     def screened_scores(self, queries: Floats, arms: Ints, team: Team) -> Screened | None:  # noqa: ARG002
         """Return about these scores, from a quicker pass; or None if there is none for these arms."""

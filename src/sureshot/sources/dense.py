@@ -13,7 +13,7 @@ from sureshot.errors import BoundsError
 from sureshot.sources.base import QuerySource, Screened, Totals
 from sureshot.sources.costs import in_memory
 from sureshot.sources.norms import norms_of
-from sureshot.sources.screening import rounded_queries
+from sureshot.sources.screening import RoundedQuery
 from sureshot.sources.tiles import Tiles
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
     from sureshot.sources.norms import PromisedNorms
+    from sureshot.sources.screening import Wanted
 
 REWARDS = {
     "ip": _native.Metric.INNER_PRODUCT,
@@ -65,7 +66,6 @@ class DenseSource(QuerySource):
     ) -> None:
         values, element = for_kernels(data)
         self.data = data
-        self.reward = reward
         self.query = query
         self.reward = reward
         self.blocks = blocks
@@ -152,41 +152,89 @@ class DenseSource(QuerySource):
         scores, squares = np.empty((len(queries), len(arms))), np.empty(len(arms))
         _native.row_scores(self.dense, queries, arms, team, scores, squares)
         self._refuse_unless_finite(scores, arms)
+        return scores, self._checked_norms(arms, squares)
+
+    def _checked_norms(self, arms: Ints, squares: Floats) -> Floats:
         norms = norms_of(self.data, arms, squares)
         finite = np.isfinite(norms)
         if not finite.all():
             row = arms[int(np.argmin(finite))]
             raise BoundsError(f"the norm of data row {row} is too large for float64")
         self.check_norms(arms, norms)
-        return scores, norms
+        return norms
+
+    def rounded_query(self, arms: Ints) -> RoundedQuery | None:
+        """Return the query in float32; or None if there is no screen of these arms.
+
+        There is none of float64, which is read no faster, nor of scattered arms of coordinate-major data, whose
+        values come one to a cache line.
+        """
+        if self.coordinate_major and _scattered(arms):
+            return None
+        return self._rounded(self.query)
+
+    def _rounded(self, query: Floats) -> RoundedQuery | None:
+        if self.bytes_per_number == 8:
+            return None
+        found = _native.rounded_query(REWARDS[self.reward], query)
+        return None if found is None else RoundedQuery(*found, _native.FLOAT_ROUNDINGS)
+
+    def screened_sums(
+        self, query: RoundedQuery, arms: Ints, wanted: Wanted
+    ) -> tuple[Ints, Floats] | None:
+        """Return the positions of the arms that can be among the k best, and their exact scores.
+
+        Rows without the norm that is promised are among these, and refused.
+        """
+        promised = self.promised
+        found = _native.screen_and_evaluate(
+            self.dense,
+            query.values,
+            arms,
+            self.team,
+            scale=wanted.scale,
+            absolute=wanted.absolute,
+            unit=query.unit,
+            fixed=wanted.fixed,
+            of_root=wanted.of_root,
+            of_score=wanted.of_score,
+            best=wanted.best,
+            k=wanted.k,
+            most=wanted.most,
+            norms=None if promised is None else promised.of(arms),
+            leeway=0.0 if promised is None else promised.screened_leeway,
+        )
+        if found is None:
+            return None
+        positions, sums, squares = found
+        chosen = arms[positions]
+        self._refuse_unless_finite(sums, chosen)
+        if promised is not None:
+            self._checked_norms(chosen, squares)
+        return positions, sums
 
     def screened_scores(self, queries: Floats, arms: Ints, team: Team) -> Screened | None:
         """Return about these scores, from a pass in float32.
 
-        There is none for float64, which is read no faster, nor for scattered arms of coordinate-major data,
-        whose values come one to a cache line. Arms without the norm that is promised get an infinite one, so
-        that they are evaluated and refused.
+        There is none where `rounded_query` finds none. Arms without the norm that is promised get an infinite one, so that they are evaluated and
+        refused.
         """
-        if self.data.dtype == np.float64 or (self.coordinate_major and _scattered(arms)):
+        if self.coordinate_major and _scattered(arms):
             return None
-        rounded = rounded_queries(queries, self.reward)
-        if rounded is None:
-            return None
+        rounded: list[RoundedQuery] = []
+        for query in queries:
+            one = self._rounded(query)
+            if one is None:
+                return None
+            rounded.append(one)
         scores = np.empty((len(queries), len(arms)))
         squares = np.empty(len(arms)) if self.reward == "ip" else None
-        _native.screen(self.dense, rounded.values, arms, team, scores, squares)
+        values = np.stack([query.values for query in rounded])
+        _native.screen(self.dense, values, arms, team, scores, squares)
         if squares is not None and self.promised is not None:
             squares[self.promised.doubtful(arms, squares)] = np.inf
-        scores *= rounded.units[:, None]
-        return Screened(
-            self.reward,
-            scores,
-            squares,
-            rounded.norms,
-            rounded.roundings,
-            rounded.units,
-            _native.FLOAT_ROUNDINGS,
-        )
+        scores *= np.array([query.unit for query in rounded])[:, None]
+        return Screened(tuple(rounded), scores, squares)
 
     def _refuse_unless_finite(self, sums: Floats, arms: Ints) -> None:
         """Raise the error that names the first arm whose sums, along the last axis, are not finite."""

@@ -51,6 +51,16 @@ class PromisedNorms:
     norms: Floats
     rounding: float  # by how much of itself a norm may be off
 
+    @property
+    def screened_leeway(self) -> float:
+        """By how much of itself a norm may be off from one that is computed in float32."""
+        return self.rounding + SCREENED_ROUNDING
+
+    def of(self, arms: Ints) -> Floats:
+        """Return the promised norms of some of the rows."""
+        whole = len(arms) == len(self.arms)
+        return self.norms if whole else self.norms[self._positions(arms)]
+
     def _positions(self, arms: Ints) -> Ints:
         first, last = int(self.arms[0]), int(self.arms[-1])
         if last - first < len(self.arms):  # none is left out
@@ -59,7 +69,7 @@ class PromisedNorms:
 
     def check(self, arms: Ints, found: Floats, *, whole: bool = True) -> None:
         """Raise `BoundsError` if the norms of these rows, or of parts of them, say otherwise."""
-        promised = self.norms[self._positions(arms)]
+        promised = self.of(arms)
         leeway = promised * (self.rounding + ROUNDING)
         more = found - promised
         wrong = (np.abs(more) if whole else more) > leeway
@@ -74,6 +84,6 @@ class PromisedNorms:
 
     def doubtful(self, arms: Ints, squares: Floats) -> Bools:
         """Return which of these rows may not have their norms, by squares computed in float32."""
-        promised = self.norms[np.searchsorted(self.arms, arms)]
-        leeway = promised * (self.rounding + SCREENED_ROUNDING)
+        promised = self.of(arms)
+        leeway = promised * self.screened_leeway
         return ~(np.abs(np.sqrt(squares) - promised) <= leeway)

@@ -1,55 +1,38 @@
-"""Queries in float32, for a screen, and what they lose by that."""
+"""A query in float32, for a screen, and what is asked of the arms that it leaves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats
 
-LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+
+@dataclass(frozen=True, slots=True)
+class RoundedQuery:
+    """A query as a screen reads it, and what the errors of its scores follow from."""
+
+    values: Array  # float32
+    norm: float  # the Euclidean norm of the query, for inner products
+    rounding: float  # the norm of what the query loses in float32; for "l1" the sum of it
+    unit: float  # what the query was divided by, a power of two
+    roundings: int  # in float32, of each term of a score
 
 
 @dataclass(frozen=True, slots=True)
-class RoundedQueries:
-    """Queries as a screen reads them; of each, what `Screened` says of it."""
+class Wanted:
+    """The k best arms by ``scale * score``, of scores that are off by a bounded error.
 
-    values: Array  # float32
-    norms: Floats
-    roundings: Floats
-    units: Floats
-
-
-def rounded_queries(queries: Floats, reward: str) -> RoundedQueries | None:
-    """Return the queries in float32; None if a distance asks for values that float32 does not have.
-
-    None, too, if a query is zero: all products with it are equal. For inner products each query is divided
-    by a power of two first, so that its largest value is about 1.
+    That is at most ``fixed + of_root * sqrt(m) + of_score * |score|``, where m is the screened squared norm of the
+    row for inner products, and the size of the score for distances.
     """
-    largest = np.abs(queries).max(axis=1)
-    norms, units, scaled = largest, np.ones(len(queries)), queries
-    if reward == "ip":
-        if not largest.all():
-            return None
-        units = np.ldexp(0.5, np.frexp(largest)[1])
-        scaled = queries / units[:, None]
-        norms = np.sqrt(np.square(scaled).sum(axis=1)) * units
-    elif largest.max() > LARGEST_FLOAT32:
-        return None
-    values = scaled.astype(np.float32)
-    lost = scaled - values
-    roundings = np.zeros(len(queries))
-    if lost.any():
-        roundings = (np.abs(lost).sum(axis=1) if reward == "l1" else _norms(lost)) * units
-    return RoundedQueries(values, norms, roundings, units)
 
-
-def _norms(rows: Floats) -> Floats:
-    """Return the Euclidean norms; no square of them overflows or underflows."""
-    largest = np.abs(rows).max(axis=1)
-    divisors = np.where(largest > 0, largest, 1.0)
-    norms: Floats = largest * np.sqrt(np.square(rows / divisors[:, None]).sum(axis=1))
-    return norms
+    k: int
+    best: Floats  # the scores of the best arms so far, at most k
+    most: int  # arms that are worth evaluating
+    scale: Floats | None  # of each arm; None: 1 for each
+    absolute: bool  # whether absolute values are ranked
+    fixed: float
+    of_root: float
+    of_score: float
