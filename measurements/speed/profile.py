@@ -19,8 +19,7 @@ from unittest import mock
 import sureshot
 from measurements.harness import command, machine, page
 from measurements.speed import bandwidth, cases, measure
-from measurements.speed.table import milliseconds
-from sureshot.experiments.numbers import per_cent
+from sureshot.experiments.numbers import milliseconds, per_cent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

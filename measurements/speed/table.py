@@ -17,7 +17,7 @@ from measurements.rivals.libraries import RIVALS
 from measurements.speed import cases, figure, targets
 from measurements.speed.measure import OURS, SINGLE
 from sureshot.experiments import drawing, rows
-from sureshot.experiments.numbers import per_cent
+from sureshot.experiments.numbers import milliseconds, per_cent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,19 +34,6 @@ def of_run(found: list[Row], run: Row) -> list[Row]:
     names = cases.SpeedCase.__dataclass_fields__
     mine = [row for row in found if all(row[name] == run[name] for name in RUN)]
     return list({tuple(row[name] for name in names): row for row in mine}.values())
-
-
-def milliseconds(seconds: float) -> str:
-    """Return a time in milliseconds, with three digits or all before the point.
-
-    Examples
-    --------
-    >>> milliseconds(0.00123456), milliseconds(0.0456), milliseconds(12.3456)
-    ('1.23', '45.6', '12,346')
-    """
-    value = 1e3 * seconds
-    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2 if value >= 0.9995 else 3
-    return f"{value:,.{digits}f}"
 
 
 def extra_memory(growth: int | None) -> str:

@@ -15,6 +15,19 @@ def per_cent(share: float) -> str:
     return f"{100 * share:,.{digits}f} %"
 
 
+def milliseconds(seconds: float) -> str:
+    """Return a time in milliseconds, with three digits or all before the point.
+
+    Examples
+    --------
+    >>> milliseconds(0.00123456), milliseconds(0.0456), milliseconds(12.3456)
+    ('1.23', '45.6', '12,346')
+    """
+    value = 1e3 * seconds
+    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2 if value >= 0.9995 else 3
+    return f"{value:,.{digits}f}"
+
+
 def seconds(value: float) -> str:
     """Write a time in the unit that fits it.
 

@@ -1,0 +1,143 @@
+"""Who is fastest, for every size from 100 to a million rows and coordinates and for several batches.
+
+``python -m measurements.plane.run`` measures float32 data in row order, top 10, against numpy, faiss.knn and
+usearch's exact search with the same number of threads. The largest matrices take 4 GB, the whole half an hour on
+two cores; ``--most-numbers 1e7`` leaves out the large ones. Each library has a loop of its own, with a rest before
+it, since the threads of a product stay awake for a while and slow down what runs beside them. Rows of JSON are
+appended to ``--out``; those of the same state of the library are skipped. ``--write`` puts table, figure and rows
+into docs/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from measurements import workloads
+from measurements.harness import command, machine
+from measurements.harness.command import report
+from measurements.plane import table
+from measurements.plane.cases import BATCHES, MOST_NUMBERS, WORKLOADS, K, PlaneCase, cases
+from measurements.plane.sides import OURS, sides
+from measurements.rivals import libraries
+from sureshot.experiments import clock, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+# Of each side: seconds to spend, calls at least and at most. One that has taken far longer than the others has
+# shown what it can do after one call.
+SECONDS = 0.7
+FEWEST_CALLS, MOST_CALLS = 3, 400
+MUCH_SLOWER = 4.0
+
+
+def times_of(call: Callable[[], object], fastest: float) -> list[float]:
+    """Return the seconds of some calls in a row; the first one, which warms up, is left out if others follow."""
+    time.sleep(2 * clock.REST)
+    _, first = clock.timed(call)
+    if first > MUCH_SLOWER * fastest + SECONDS:
+        return [first]
+    times: list[float] = []
+    while len(times) < FEWEST_CALLS or (sum(times) < SECONDS and len(times) < MOST_CALLS):
+        times.append(clock.timed(call)[1])
+    return times
+
+
+def measure(case: PlaneCase, data: NDArray[np.float32], queries: NDArray[np.float32]) -> rows.Row:
+    """Time every side of one case."""
+    calls = sides(data, queries[: case.batch], case.metric, K, case.threads)
+    seconds: dict[str, float] = {}
+    quartiles: dict[str, list[float]] = {}
+    for name in (*(name for name in calls if name != OURS), OURS):
+        times = times_of(calls[name], min(seconds.values(), default=np.inf))
+        seconds[name] = float(np.median(times))
+        quartiles[name] = [float(value) for value in np.quantile(times, [0.25, 0.75])]
+    found = calls[OURS]()
+    rivals = {name: taken for name, taken in seconds.items() if name != OURS}
+    fastest = min(rivals, key=rivals.__getitem__)
+    return {
+        **vars(case),
+        "seconds": seconds,
+        "quartiles": quartiles,
+        "fastest": fastest,
+        "ratio": seconds[fastest] / seconds[OURS],
+        "algorithm": found.algorithm,
+        "choice": found.work.choice,
+        "share": found.work.share,
+    }
+
+
+def run(settings: argparse.Namespace) -> list[rows.Row]:
+    """Measure all that is missing, one matrix in memory at a time; return all rows of the run."""
+    environment = {**machine.environment(), **libraries.versions()}
+    digest = environment["library_digest"]
+    wanted = cases(
+        settings.workloads, settings.most_numbers, settings.threads, settings.seed, digest
+    )
+    todo = rows.missing(wanted, rows.read(settings.out))
+    done = 0
+    for (workload, n, N), group in itertools.groupby(todo, PlaneCase.data_key):
+        made = workloads.make(workload, n=n, N=N, queries=1, seed=settings.seed)
+        asked = list(group)
+        queries = _queries(workload, N, max(case.batch for case in asked), settings.seed)
+        for case in asked:
+            row = {**environment, **measure(case, made.data, queries)}
+            rows.append(settings.out, row)
+            done += 1
+            report(
+                f"{workload}, {n:,} × {N:,}, {case.metric}, batch {case.batch}: "
+                f"{1e3 * row['seconds'][OURS]:.3g} ms, {row['fastest']} "
+                f"{1e3 * row['seconds'][row['fastest']]:.3g} ms, {row['ratio']:.2f} × "
+                f"({done} of {len(todo)})"
+            )
+        del made
+    this = [row for row in rows.read(settings.out) if row["library_digest"] == digest]
+    return [row for row in this if row["seed"] == settings.seed]
+
+
+def _queries(workload: str, N: int, count: int, seed: int) -> NDArray[np.float32]:
+    """Return queries of the kind of this workload, as many as the largest batch has."""
+    made = workloads.make(workload, n=1, N=N, queries=count, seed=seed)
+    return np.ascontiguousarray(made.queries, dtype=np.float32)
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m measurements.plane.run", description=__doc__)
+    parser.add_argument(
+        "--most-numbers",
+        type=float,
+        default=MOST_NUMBERS,
+        help="of the data; larger matrices are left out; 1e9 by default",
+    )
+    parser.add_argument("--threads", type=int, default=machine.available_threads())
+    parser.add_argument("--out", type=Path, default=Path("results/plane.jsonl"))
+    parser.add_argument("--write", action="store_true", help="write table, figure, rows to docs")
+    command.add_options(parser, WORKLOADS)
+    settings = parser.parse_args(arguments)
+    command.refuse_unknown(parser, "workloads", settings.workloads)
+    if settings.threads < 1:
+        parser.error(f"--threads: expected at least 1, got {settings.threads}")
+    return settings
+
+
+def main() -> None:
+    """Measure and print the table, or write it."""
+    settings = parse()
+    with libraries.limited_to(settings.threads):
+        found = run(settings)
+    print(*table.plane(found, BATCHES), "", *table.metrics(found), sep="\n")
+    if settings.write:
+        table.write(found)
+
+
+if __name__ == "__main__":
+    main()
