@@ -1,4 +1,5 @@
 // The choice of the k best from scores that are known up to an error.
+#include "best_of_each.hpp"
 #include "bindings.hpp"
 #include "selection.hpp"
 
@@ -59,6 +60,28 @@ void bind_selection(nb::module_& m) {
         },
         "Return the arms that can be among the k best, ascending, of one query after the other, and where those "
         "of each query start; none for a query that has too many.");
+    m.def(
+        "best_of_each",
+        [](const Reals& scores, const Ids& arms, const Ids& starts, std::int64_t k, Team& team,
+           const IdTableOut& best_arms, const TableOut& best_scores) {
+            const auto lists = static_cast<std::int64_t>(best_arms.shape(0));
+            if (static_cast<std::int64_t>(starts.shape(0)) != lists + 1) {
+                throw nb::value_error("each list must have a start, and the last one an end");
+            }
+            for (std::int64_t list = 0; list < lists; ++list) {
+                if (starts(list + 1) - starts(list) < k) throw nb::value_error("a list has fewer than k scores");
+            }
+            if (starts(lists) > static_cast<std::int64_t>(scores.shape(0)) || scores.shape(0) != arms.shape(0)) {
+                throw nb::value_error("there must be a score and an arm for each place of the lists");
+            }
+            const nb::gil_scoped_release release;
+            best_of_each(team, scores.data(), arms.data(), starts.data(), lists, k, best_arms.data(),
+                         best_scores.data());
+        },
+        "scores"_a.noconvert(), "arms"_a.noconvert(), "starts"_a.noconvert(), "k"_a, "team"_a,
+        "best_arms"_a.noconvert(), "best_scores"_a.noconvert(),
+        "Fill best_arms and best_scores (lists, k) with the k best of each list, best first, ties by the smaller "
+        "arm. List l is from starts[l] to starts[l + 1].");
 }
 
 }  // namespace sureshot

@@ -190,6 +190,15 @@ class Selection:
     ) -> None: ...
     def candidates(self) -> tuple[Ints, Ints]: ...
 
+def best_of_each(
+    scores: Floats,
+    arms: Ints,
+    starts: Ints,
+    k: int,
+    team: Team,
+    best_arms: Ints,
+    best_scores: Floats,
+) -> None: ...
 def coordinate_major(data: Array, element: Element) -> bool: ...
 def block_sums(
     dense: Dense,
