@@ -14,7 +14,7 @@ from sureshot.bounds import Bounds, scan_rows
 from sureshot.prepare.best_arms import prepare_best_arms
 from sureshot.prepare.top_k import prepare_top_k
 from sureshot.queries import run_queries
-from sureshot.result import share_time, stack
+from sureshot.result import share_time
 from sureshot.search.problem import Tally
 from sureshot.search.run import run
 
@@ -152,9 +152,7 @@ def top_k(
         block=block,
         progress=progress,
     )
-    queries = prepare_top_k(request)
-    results = run_queries(queries, started)
-    return results[0] if request.single else stack(results)
+    return run_queries(prepare_top_k(request), started)
 
 
 def best_arms(

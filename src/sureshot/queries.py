@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sureshot._native import Team
-from sureshot.result import share_time
+from sureshot.result import share_time, stack
 from sureshot.search import exact
-from sureshot.search.product import Products, queries_at_once
+from sureshot.search.batch_results import BatchResults
+from sureshot.search.exact_batch import ExactBatch
 from sureshot.search.race import finishing
 from sureshot.search.run import result_of, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sureshot._types import Floats
+    from sureshot._types import Floats, Ints
     from sureshot.prepare.top_k import PreparedQueries
     from sureshot.result import TopK
     from sureshot.search.problem import Tally
@@ -34,21 +36,31 @@ if TYPE_CHECKING:
 TRIED = 2
 
 
-def run_queries(queries: PreparedQueries, started: float) -> list[TopK]:
-    """Search with all queries and return their results in order.
-
-    They share the time since `started`, when the call began by `time.perf_counter`.
-    """
-    if queries.request.single and not queries.need_norms:
+def run_queries(queries: PreparedQueries, started: float) -> TopK:
+    """Search with all queries of a call, which began at `started` by `time.perf_counter`."""
+    request, norms = queries.request, None
+    if request.single and not queries.need_norms:
         problem, tally = queries.problem(0, queries.team, None)
-        return [run(problem, queries.request.method, queries.request.seed, tally, started)]
+        return run(problem, request.method, request.seed, tally, started)
     results: list[TopK] = []
-    norms: Floats | None = None
     if queries.need_norms:
         results, norms = _run_with_norms(queries)
-    if len(results) < len(queries.request.queries):
-        results += _run_batch(queries, range(len(results), len(queries.request.queries)), norms)
-    return share_time(results, time.perf_counter() - started)
+    rest = range(len(results), len(request.queries))
+    if rest:
+        one, _ = queries.problem(rest[0], queries.team, norms)
+        if not request.method.reads_everything(one):
+            results += _run_batch(queries, rest, norms)
+        elif results:
+            results += _run_exactly(queries, rest, norms)
+        else:
+            return _run_all_exactly(queries, norms, started)
+    return _stacked(queries, results, started)
+
+
+def _stacked(queries: PreparedQueries, results: list[TopK], started: float) -> TopK:
+    """Return the results of a call as one; what no query has counted of its time all have spent."""
+    results = share_time(results, time.perf_counter() - started)
+    return results[0] if queries.request.single else stack(results)
 
 
 def _run_with_norms(queries: PreparedQueries) -> tuple[list[TopK], Floats]:
@@ -78,9 +90,6 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
         return run(problem, queries.request.method, seed, tally, began)
 
     method = queries.request.method
-    one, _ = queries.problem(which[0], team, norms)
-    if method.reads_everything(one):
-        return _run_exactly(queries, which, norms)
     begin = method.batch
     if begin is None:
         return [search(query) for query in which]
@@ -145,28 +154,83 @@ def _multiply_the_rest(
     return [done[query] if query in done else next(exactly) for query in (*raced, *rest)]
 
 
+def _run_all_exactly(queries: PreparedQueries, norms: Floats | None, started: float) -> TopK:
+    """Search with all queries by reading everything."""
+    which, sign, progress = (
+        range(len(queries.request.queries)),
+        queries.sign,
+        queries.request.progress,
+    )
+    found, left = _answered_together(queries, which, norms)
+    if found is None or len(left):
+        results = _written_down(queries, which, norms, found, left)
+        return _stacked(queries, results, started)
+    table = replace(found, seconds=time.perf_counter() - started).table(
+        sign, queries.numbers_scanned
+    )
+    if progress is not None:
+        for info in table.rounds:
+            progress(info)
+    return table
+
+
 def _run_exactly(
     queries: PreparedQueries,
     which: Sequence[int],
     norms: Floats | None,
     begun: Mapping[int, Tally] | None = None,
 ) -> list[TopK]:
-    """Search with some of the queries by reading everything, as many at once as have room.
+    """Search with some of the queries by reading everything.
 
     Those that have been searched in vain before have a tally in `begun`.
     """
+    return _written_down(queries, which, norms, *_answered_together(queries, which, norms), begun)
+
+
+def _answered_together(
+    queries: PreparedQueries, which: Sequence[int], norms: Floats | None
+) -> tuple[BatchResults | None, Ints]:
+    """Answer some of the queries in one table; return that, and the places of those it lacks."""
+    began = time.perf_counter()
+    batch = queries.batch(which, norms)
+    exactly = ExactBatch(batch, queries.team)
+    if not exactly.possible:
+        return None, np.arange(len(which))
+    answer, left = exactly.answer()
+    found = BatchResults(
+        problem=batch.like,
+        answer=answer,
+        certificate=exactly.certificate,
+        choice=exactly.choice,
+        numbers_screened=exactly.numbers_screened,
+        seconds=time.perf_counter() - began,
+    )
+    return found, left
+
+
+def _written_down(
+    queries: PreparedQueries,
+    which: Sequence[int],
+    norms: Floats | None,
+    found: BatchResults | None,
+    left: Ints,
+    begun: Mapping[int, Tally] | None = None,
+) -> list[TopK]:
+    """Return the result of each query: what was found, and of those that are left what a pass finds."""
     team, begun = queries.team, begun or {}
-    one, _ = queries.problem(which[0], team, norms)
-    products, at_once = Products(one, team), queries_at_once(one)
-    results: list[TopK] = []
-    for first in range(0, len(which), at_once):
-        some = which[first : first + at_once]
+    results: dict[int, TopK] = {}
+    for start in range(0, len(left), exact.AT_ONCE):
+        some = [which[at] for at in left[start : start + exact.AT_ONCE].tolist()]
         started = [queries.problem(query, team, norms) for query in some]
         problems = [problem for problem, _ in started]
         tallies = [begun.get(query, its) for query, (_, its) in zip(some, started, strict=True)]
-        answers = products.answers(problems, tallies)
-        results += map(result_of, problems, answers, tallies)
-    return results
+        answers = exact.search_together(problems, tallies, team)
+        results |= zip(some, map(result_of, problems, answers, tallies), strict=True)
+    for at, query in enumerate(which):
+        if query not in results:
+            assert found is not None, "a query that is not left was found"
+            results[query] = found.of_query(at, begun.get(query) or queries.tally(query))
+    return [results[query] for query in which]
 
 
 def _divide(seconds: float, tallies: Sequence[Tally]) -> None:

@@ -204,9 +204,9 @@ class TopK:
     indices: Ints
     certificate: Certificate
     work: Work
-    rounds: tuple[RoundInfo, ...]
+    rounds: Sequence[RoundInfo]
     algorithm: str
-    _queries: tuple[TopK, ...] = field(default=())
+    _queries: Sequence[TopK] = field(default=())
 
     def __post_init__(self) -> None:
         # The arrays are read-only, too: an answer must not change after its certificate was made.
@@ -214,7 +214,7 @@ class TopK:
         self.indices.setflags(write=False)
 
     @property
-    def queries(self) -> tuple[TopK, ...]:
+    def queries(self) -> Sequence[TopK]:
         """The result of each query on its own."""
         return self._queries or (self,)
 

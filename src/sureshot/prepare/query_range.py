@@ -26,3 +26,14 @@ def in_range(query: Floats) -> tuple[Floats, float]:
     if beyond == 0 or largest == 0:
         return query, 1.0
     return np.ldexp(query, -beyond), math.ldexp(1.0, beyond)
+
+
+def all_in_range(queries: Floats) -> tuple[Floats, Floats | None]:
+    """Return the same of several queries, one row each; None if every power is 1."""
+    largest = np.maximum(queries.max(axis=1), -queries.min(axis=1))
+    exponents = np.frexp(largest)[1]
+    beyond = exponents - np.clip(exponents, -QUERY_EXPONENT, QUERY_EXPONENT)
+    beyond[largest == 0] = 0
+    if not beyond.any():
+        return queries, None
+    return np.ldexp(queries, -beyond[:, None]), np.ldexp(1.0, beyond)

@@ -11,10 +11,11 @@ from sureshot._native import Team
 from sureshot._validate.request import DISTANCES
 from sureshot.bounds import numbers_in_scan
 from sureshot.prepare.block_size import LARGE_ARRAY, choose_blocks
-from sureshot.prepare.query_range import in_range
+from sureshot.prepare.query_range import all_in_range, in_range
 from sureshot.prepare.reward_intervals import choose_intervals
 from sureshot.prepare.scanning import scanned_bounds
 from sureshot.search import cosine
+from sureshot.search.batch import Batch
 from sureshot.search.budget import deadline_in, numbers_of
 from sureshot.search.condition import assumption
 from sureshot.search.problem import Problem, Tally
@@ -22,6 +23,8 @@ from sureshot.sources.dense import DenseSource
 from sureshot.sources.norms import PromisedNorms
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sureshot._types import Floats
     from sureshot._validate.bounds import KnownBounds
     from sureshot._validate.request import TopKRequest
@@ -84,11 +87,36 @@ class PreparedQueries:
 
         `computed_norms` are those of the searched rows, for cosines, if this call had to compute them.
         """
-        sign = -1.0 if self.request.metric in DISTANCES else 1.0
-        tally = Tally(query, self.request.progress, sign=sign)
+        return self._problem(self.request.queries[query], team, computed_norms), self.tally(query)
+
+    @property
+    def sign(self) -> float:
+        """What turns scores into what is returned: -1 for distances."""
+        return -1.0 if self.request.metric in DISTANCES else 1.0
+
+    def tally(self, query: int) -> Tally:
+        """Return the tally of a query that has not begun."""
+        tally = Tally(query, self.request.progress, sign=self.sign)
         if query == 0:
             tally.numbers_read = tally.numbers_scanned = self.numbers_scanned
-        return self._problem(self.request.queries[query], team, computed_norms), tally
+        return tally
+
+    def batch(self, which: Sequence[int], computed_norms: Floats | None) -> Batch:
+        """Return some of the queries as one table; norms of rows that are needed must be known."""
+        like, _ = self.problem(which[0], self.team, computed_norms)
+        queries, units = self.request.queries, None
+        if len(which) < len(queries):
+            queries = queries[which]
+        if self.request.metric not in DISTANCES:
+            queries, units = all_in_range(queries)
+        if self.request.metric != "cosine":
+            return Batch(like, queries, units, self.request.row_scale)
+        norms = self.bounds.exact_norms if computed_norms is None else computed_norms
+        assert norms is not None, "a batch by cosine has norms"
+        query_norms = cosine.norms_of(queries)
+        for extreme in (float(query_norms.min()), float(query_norms.max())):
+            cosine.factors(norms, self.request.arms, extreme)  # refuses what has no cosine
+        return Batch(like, queries, norms=norms, query_norms=query_norms)
 
     def _problem(self, query: Floats, team: Team, computed_norms: Floats | None) -> Problem:
         request, bounds, blocks = self.request, self.bounds, self.blocks

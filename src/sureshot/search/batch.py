@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,6 @@ from sureshot import _native
 from sureshot.errors import BoundsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sureshot._native import Team
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem
@@ -67,22 +66,33 @@ class Batch:
         units = self.units[queries]
         return units if self.row_scale is None else self.row_scale[positions] * units
 
+    def factors_within(self, low: float, high: float) -> bool:
+        """Return whether all scores are sums times factors between these."""
+        if self.norms is not None and self.query_norms is not None:
+            smallest = 1 / (self.norms.max() * self.query_norms.max())
+            largest = 1 / (self.norms.min() * self.query_norms.min())
+        else:
+            given = [one for one in (self.units, self.row_scale) if one is not None]
+            smallest = math.prod(float(one.min()) for one in given)
+            largest = math.prod(float(one.max()) for one in given)
+        return bool(low < smallest and largest < high)
+
     def best(self, positions: Ints, starts: Ints, sums: Floats, team: Team) -> BatchAnswer:
         """Return the k best of the arms of each query, those from its start to the next, by their sums."""
         k, counts = self.like.k, np.diff(starts)
         of_query = np.repeat(np.arange(len(counts)), counts)
         scores = self.scores(of_query, positions, sums)
-        found = BatchAnswer(np.empty((len(counts), k), np.int64), np.empty((len(counts), k)), counts)
+        found = BatchAnswer(
+            np.empty((len(counts), k), np.int64), np.empty((len(counts), k)), counts
+        )
         _native.best_of_each(scores, positions, starts, k, team, found.positions, found.scores)
         return found
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class BatchAnswer:
     """The k best arms of each query, best first, ties by the smaller one."""
 
     positions: Ints  # (queries, k), in Problem.arms
     scores: Floats
     evaluated: Ints  # arms of each query whose exact score was computed
-    screened: int = 0  # numbers that were read for each query besides
-    arms_left: list[int] = field(default_factory=list)  # after each round but the last

@@ -24,6 +24,13 @@ def norm_of(query: Floats) -> float:
     return largest * math.sqrt(float(np.square(query / largest).sum()))
 
 
+def norms_of(queries: Floats) -> Floats:
+    """Return the same of several queries, one row each, to the last bit."""
+    largest = np.abs(queries).max(axis=1)
+    norms: Floats = largest * np.sqrt(np.square(queries / largest[:, None]).sum(axis=1))
+    return norms
+
+
 def factors(norms: Floats, arms: Ints, query_norm: float) -> Floats:
     """Return the factor of each row, given its norm.
 

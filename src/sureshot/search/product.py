@@ -13,19 +13,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot._native import Selection
-from sureshot.search import certificate, exact, screen
-from sureshot.search.problem import Answer, query_of, timed
+from sureshot.search import exact, screen
 from sureshot.search.product_queries import ProductQueries
 from sureshot.sources import costs
 from sureshot.sources.base import QuerySource
-from sureshot.theory.products import LARGEST_NORM, PANEL, arm_errors, panels, query_errors
+from sureshot.theory.products import (
+    LARGEST_NORM,
+    LARGEST_SCALE,
+    PANEL,
+    arm_errors,
+    panels,
+    query_errors,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
-    from sureshot.search.problem import Problem, Tally
+    from sureshot.search.batch import Batch
+    from sureshot.search.problem import Problem
     from sureshot.sources.tiles import Tiles
 
 REWARDS = ("ip", "sqeuclidean")
@@ -93,7 +98,7 @@ def queries_at_once(problem: Problem) -> int:
 
 
 class Products:
-    """Answers queries of the same arms exactly, by matrix products where these cost less.
+    """Multiplies queries with the arms of a problem, and tells which arms can be among the k best.
 
     Parameters
     ----------
@@ -107,49 +112,19 @@ class Products:
         self._like, self._team = like, team
         self._squares: Floats | None = None  # the squared norms of the arms, once they are needed
 
-    def answers(self, problems: Sequence[Problem], tallies: Sequence[Tally]) -> list[Answer]:
-        """Return the answer of each problem, to the last bit that of the problem alone."""
-        if not problems:
-            return []
-        found: list[Answer | None] = [None] * len(problems)
-        if suits(problems[0], len(problems)):
-            size = queries_at_once(problems[0])
-            for start in range(0, len(problems), size):
-                some = slice(start, start + size)
-                found[some] = self.multiplied(problems[some], tallies[some])
-        left = [at for at, answer in enumerate(found) if answer is None]
-        for start in range(0, len(left), exact.AT_ONCE):
-            some_left = left[start : start + exact.AT_ONCE]
-            others = exact.search_together(
-                [problems[at] for at in some_left], [tallies[at] for at in some_left], self._team
-            )
-            for at, answer in zip(some_left, others, strict=True):
-                found[at] = answer
-        return [answer for answer in found if answer is not None]
+    def candidates(self, batch: Batch) -> tuple[Ints, Ints] | None:
+        """Return who can be among the k best of each query, and where those of each query start.
 
-    def multiplied(
-        self, problems: Sequence[Problem], tallies: Sequence[Tally]
-    ) -> list[Answer | None]:
-        """Return the answer of each problem by a product.
-
-        None for a problem that must be searched in another way: where numbers are too large or too small, or
-        not finite, or so many scores nearly tie that a product decides little.
+        None of them for a query of which so many scores nearly tie that a product decides little. None at all if
+        the numbers forbid a product: where they are too large or too small, or not finite.
         """
-        with timed(*tallies):
-            selection = self._screened(problems, tallies)
-            if selection is None:
-                return [None] * len(problems)
-            return _evaluated(problems, tallies, *selection.candidates(), self._team)
-
-    def _screened(self, problems: Sequence[Problem], tallies: Sequence[Tally]) -> Selection | None:
-        """Multiply everything and return who can be among the best; None if the numbers forbid it."""
         first = self._like
         source, n_arms, width = first.source, len(first.arms), first.source.n_coordinates
         assert isinstance(source, QuerySource), "products are of data and queries"
         tiles = source.tiles()
         assert tiles is not None, "such a source has rows to multiply"
-        queries = ProductQueries.of(problems, tiles.dtype)
-        if queries is None:
+        queries = ProductQueries.of(batch.queries, tiles.dtype)
+        if queries is None or not batch.factors_within(1 / LARGEST_SCALE, LARGEST_SCALE):
             return None
         if self._squares is None:
             self._squares = tiles.squared_norms(first.arms, self._team)
@@ -166,13 +141,10 @@ class Products:
             distance=distance,
         )
         # Factors differ from query to query by a number that all arms have in common, if at all.
-        errors = arm_errors(
-            self._squares, problems[0].scale, of_queries, width=width, distance=distance
-        )
+        errors = arm_errors(self._squares, first.scale, of_queries, width=width, distance=distance)
         selection = Selection(queries.units, of_queries.lengths, first.k, CANDIDATES)
-        rows = min(_rows_at_once(len(problems), width), n_arms)
+        rows = min(_rows_at_once(len(batch), width), n_arms)
         multiplication = Multiplication(tiles, queries.values, rows)
-        reported = 0
         for start in range(0, n_arms, rows):
             some = slice(start, min(start + rows, n_arms))
             selection.add(
@@ -185,14 +157,7 @@ class Products:
                 factor=errors.factor[some],
                 both_signs=len(first.signs) == 2,
             )
-            numbers = (some.stop - reported) * width
-            if numbers >= exact.NUMBERS_PER_ROUND or some.stop == n_arms:
-                for tally in tallies:
-                    tally.numbers_read += numbers
-                    if some.stop < n_arms:
-                        tally.end_round(n_arms - some.stop, width)
-                reported = some.stop
-        return selection
+        return selection.candidates()
 
 
 class Multiplication:
@@ -223,54 +188,3 @@ def _rows_at_once(n_queries: int, width: int) -> int:
     rows = max(ROWS_AT_ONCE, NUMBERS_AT_ONCE // width)
     most = min(SCORES_AT_ONCE, PRODUCTS_AT_ONCE // min(width, PANEL)) // n_queries
     return max(1, min(rows, most))
-
-
-def _evaluated(
-    problems: Sequence[Problem],
-    tallies: Sequence[Tally],
-    candidates: Ints,
-    starts: Ints,
-    team: Team,
-) -> list[Answer | None]:
-    """Return the best of the candidates of each query by their exact scores.
-
-    Those of a query are the candidates from its start to the next one; a query without any has no answer.
-    """
-    first, width, counts = problems[0], problems[0].source.n_coordinates, np.diff(starts)
-    assert isinstance(first.source, QuerySource), "products are of data and queries"
-    sums = first.source.exact_scores_of_pairs(
-        [query_of(problem) for problem in problems], starts, first.arms[candidates], team
-    )
-    scores = _scores(problems, candidates, starts, sums)
-    of_query = np.repeat(np.arange(len(problems)), counts)
-    best_first = np.lexsort((candidates, -scores, of_query))
-    found: list[Answer | None] = []
-    for problem, tally, start, count in zip(
-        problems, tallies, starts.tolist(), counts.tolist(), strict=False
-    ):
-        if count == 0:
-            found.append(None)
-            continue
-        best = best_first[start : start + problem.k]
-        its_scores = scores[best]
-        tally.choice = "a matrix product: for so many queries it costs less than all else"
-        tally.numbers_read += count * width
-        tally.exact_scores += count
-        tally.end_round(0, width, float(its_scores[-1]))
-        found.append(
-            Answer(candidates[best], its_scores, certificate.multiplied_answer(problem), "exact")
-        )
-    return found
-
-
-def _scores(problems: Sequence[Problem], candidates: Ints, starts: Ints, sums: Floats) -> Floats:
-    """Return the scores, as they are ranked, of the candidates of each query."""
-    if all(problem.factors is None for problem in problems):
-        return problems[0].scores(candidates, sums)
-    ends = starts.tolist()
-    return np.concatenate(
-        [
-            problem.scores(candidates[start:stop], sums[start:stop])
-            for problem, start, stop in zip(problems, ends, ends[1:], strict=False)
-        ]
-    )

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot.search.problem import query_of
-from sureshot.theory.products import LARGEST_QUERY, LARGEST_SCALE
+from sureshot.theory.products import LARGEST_QUERY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sureshot._types import Array, Floats
-    from sureshot.search.problem import Problem
 
 # Numbers of queries that are rounded at once: they stay in the caches meanwhile.
 NUMBERS_AT_ONCE = 1 << 15
@@ -30,27 +26,20 @@ class ProductQueries:
     lost: Floats  # the norms of what rounding has lost
 
     @classmethod
-    def of(cls, problems: Sequence[Problem], dtype: np.dtype[Any]) -> ProductQueries | None:
-        """Return them, or None if some are too large or too small, or their factors are."""
-        # The queries of one call often have the same factors.
-        factors = {id(one.factors): one.factors for one in problems if one.factors is not None}
-        for own in factors.values():
-            if not (own.min() > 1 / LARGEST_SCALE and own.max() < LARGEST_SCALE):
-                return None
-        width = problems[0].source.n_coordinates
-        values = np.empty((len(problems), width), dtype)
-        units, norms, lost = np.empty((3, len(problems)))
+    def of(cls, queries: Floats, dtype: np.dtype[Any]) -> ProductQueries | None:
+        """Return them, or None if some are too large or too small."""
+        count, width = queries.shape
+        values = np.empty((count, width), dtype)
+        units, norms, lost = np.empty((3, count))
         together = max(1, NUMBERS_AT_ONCE // width)
-        space = np.empty((min(together, len(problems)), width))
-        for start in range(0, len(problems), together):
+        for start in range(0, count, together):
             some = slice(start, start + together)
-            queries = [query_of(problem) for problem in problems[some]]
-            scaled = np.stack(queries, out=space[: len(queries)])
-            sizes = np.maximum(scaled.max(axis=1), -scaled.min(axis=1))
+            own = queries[some]
+            sizes = np.maximum(own.max(axis=1), -own.min(axis=1))
             if not ((sizes == 0) | ((sizes > 1 / LARGEST_QUERY) & (sizes < LARGEST_QUERY))).all():
                 return None
             units[some] = np.where(sizes == 0, 1.0, np.ldexp(1.0, -np.frexp(sizes)[1]))
-            scaled *= units[some, None]
+            scaled = own * units[some, None]
             values[some] = scaled
             norms[some] = _norms(scaled)
             scaled -= values[some]

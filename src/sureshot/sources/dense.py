@@ -138,8 +138,6 @@ class DenseSource(QuerySource):
         self, queries: list[Floats], starts: Ints, arms: Ints, team: Team
     ) -> Floats:
         """Return the scores of the arms from ``starts[i]`` to ``starts[i + 1]`` for the query i."""
-        if self.promised is not None:
-            return super().exact_scores_of_pairs(queries, starts, arms, team)
         scores = np.empty(len(arms))
         _native.pair_scores(self.dense, queries, starts, arms, team, scores)
         self._refuse_unless_finite(scores, arms)

@@ -1,0 +1,126 @@
+"""The plain answer to many queries: in one table, by a matrix product or by every score in double.
+
+Each answer has the bits that the query alone would get. What cannot be answered here, because it takes a pass of its
+own over the data or because numbers forbid a product, is left to `sureshot.search.exact`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot.search import certificate
+from sureshot.search.batch import BatchAnswer
+from sureshot.search.product import Products, queries_at_once, suits
+from sureshot.sources.base import QuerySource
+
+if TYPE_CHECKING:
+    from sureshot._native import Team
+    from sureshot._types import Ints
+    from sureshot.result import Certificate
+    from sureshot.search.batch import Batch
+    from sureshot.search.problem import Problem
+
+# A matrix is small if every score in double takes no longer than a pass in float32 would save.
+SMALL_MATRIX = 1 << 18
+# Scores in double that are computed before the best are chosen, and queries that take part in that.
+SCORES_AT_ONCE = 1 << 20
+
+MULTIPLIED = "a matrix product: for so many queries it costs less than all else"
+EVALUATED = "every arm evaluated: the array is small"
+
+
+class ExactBatch:
+    """Answers a batch, some queries at a time.
+
+    Parameters
+    ----------
+    batch
+        The queries.
+    team
+        The threads that read.
+    """
+
+    def __init__(self, batch: Batch, team: Team) -> None:
+        like = batch.like
+        self._batch, self._team = batch, team
+        self.multiplies = suits(like, len(batch))
+        self._products = Products(like, team) if self.multiplies else None
+
+    @property
+    def possible(self) -> bool:
+        """Whether the queries can be answered here."""
+        return self.multiplies or _is_small(self._batch.like)
+
+    @property
+    def choice(self) -> str:
+        """How they are answered, and why, in words."""
+        return MULTIPLIED if self.multiplies else EVALUATED
+
+    @property
+    def numbers_screened(self) -> int:
+        """Numbers that are read for each query besides those of the evaluated arms."""
+        like = self._batch.like
+        return len(like.arms) * like.source.n_coordinates if self.multiplies else 0
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is guaranteed of every answer."""
+        like = self._batch.like
+        return (
+            certificate.multiplied_answer(like)
+            if self.multiplies
+            else certificate.exact_answer(like)
+        )
+
+    def answer(self) -> tuple[BatchAnswer, Ints]:
+        """Return the answers, and the positions of the queries that have none."""
+        k, count = self._batch.like.k, len(self._batch)
+        found = BatchAnswer(
+            np.empty((count, k), np.int64), np.empty((count, k)), np.zeros(count, np.int64)
+        )
+        size = self._queries_at_once()
+        for start in range(0, count, size):
+            self._answer_some(slice(start, min(start + size, count)), found)
+        return found, np.flatnonzero(found.evaluated == 0)
+
+    def _queries_at_once(self) -> int:
+        like = self._batch.like
+        return (
+            queries_at_once(like) if self.multiplies else max(1, SCORES_AT_ONCE // len(like.arms))
+        )
+
+    def _answer_some(self, some: slice, found: BatchAnswer) -> None:
+        batch = self._batch.part(some)
+        like, source = batch.like, batch.like.source
+        assert isinstance(source, QuerySource), "a batch is of data and queries"
+        if self._products is None:
+            n_arms = len(like.arms)
+            sums = source.exact_scores_of(batch.queries, like.arms, self._team).ravel()
+            positions = np.tile(np.arange(n_arms), len(batch))
+            starts = n_arms * np.arange(len(batch) + 1)
+        else:
+            chosen = self._products.candidates(batch)
+            if chosen is None:
+                return
+            positions, starts = chosen
+            sums = source.exact_scores_of_pairs(
+                list(batch.queries), starts, like.arms[positions], self._team
+            )
+        answered = np.flatnonzero(np.diff(starts))
+        if len(answered) < len(batch):
+            starts = np.append(starts[answered], starts[-1])
+            batch = batch.part(answered)
+        best = batch.best(positions, starts, sums, self._team)
+        found.positions[some][answered] = best.positions
+        found.scores[some][answered] = best.scores
+        found.evaluated[some][answered] = best.evaluated
+
+
+def _is_small(problem: Problem) -> bool:
+    return (
+        isinstance(problem.source, QuerySource)
+        and problem.query_norm is None
+        and len(problem.arms) * problem.source.n_coordinates <= SMALL_MATRIX
+    )
