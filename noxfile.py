@@ -50,23 +50,7 @@ def rivals(session: nox.Session) -> None:
 @nox.session(default=False)
 def sanitize(session: nox.Session) -> None:
     """Run the tests of the native code, built to stop at bad addresses and undefined operations."""
-    settings = {"cmake.define.SURESHOT_SANITIZE": "ON", "build-dir": "build/sanitize"}
-    session.install(
-        *groups("test"),
-        ".[cli,report]",
-        *(f"--config-settings={name}={value}" for name, value in settings.items()),
-    )
-    # Python itself knows nothing of the sanitizer, nor of C++ exceptions: both must be there first.
-    preload = [
-        str(session.run("g++", f"-print-file-name={name}", external=True, silent=True)).strip()
-        for name in ("libasan.so", "libstdc++.so")
-    ]
-    environment = {
-        "LD_PRELOAD": " ".join(preload),
-        "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps memory until the end, which is no leak
-        "PYTHONMALLOC": "malloc",  # a pool would hide who owns an address
-    }
-    native = session.posargs or [
+    native = [
         "tests/sources",
         "tests/test_kernels.py",
         "tests/test_team.py",
@@ -75,7 +59,39 @@ def sanitize(session: nox.Session) -> None:
         "tests/test_order.py",
         "tests/test_batch.py",
     ]
-    session.run("pytest", "-n", "2", "-q", *native, env=environment)
+    run_sanitized(session, "address,undefined", "libasan.so", session.posargs or native)
+
+
+@nox.session(default=False)
+def sanitize_threads(session: nox.Session) -> None:
+    """Run the tests of teams, built to stop at data races."""
+    # The sanitizer does not follow threads that are started after a fork.
+    teams = ["tests/test_team.py", "-k", "not fork and not child"]
+    run_sanitized(session, "thread", "libtsan.so", session.posargs or teams)
+
+
+def run_sanitized(session: nox.Session, sanitizer: str, library: str, tests: list[str]) -> None:
+    """Build the extension with a sanitizer of GCC, whose library that is, and run tests."""
+    settings = {
+        "cmake.define.SURESHOT_SANITIZE": sanitizer,
+        "build-dir": f"build/{session.name}",
+    }
+    session.install(
+        *groups("test"),
+        ".[cli,report]",
+        *(f"--config-settings={name}={value}" for name, value in settings.items()),
+    )
+    # Python itself knows nothing of the sanitizer, nor of C++ exceptions: both must be there first.
+    preload = [
+        str(session.run("g++", f"-print-file-name={name}", external=True, silent=True)).strip()
+        for name in (library, "libstdc++.so")
+    ]
+    environment = {
+        "LD_PRELOAD": " ".join(preload),
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps memory until the end, which is no leak
+        "PYTHONMALLOC": "malloc",  # a pool would hide who owns an address
+    }
+    session.run("pytest", "-n", "2", "-q", *tests, env=environment)
 
 
 @nox.session(default=False)
