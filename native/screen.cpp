@@ -1,6 +1,6 @@
 // Scores in float32, for a screen: they decide which arms are evaluated in double, and are never returned. So
 // these kernels, unlike all others, may fuse a product and a sum, and levels may differ in the last digits. What
-// every level keeps is the depth of its sums, which Theorem 15 of docs/theory.md rests on.
+// every level keeps is the depth of its sums, which Lemma 15 of docs/theory.md rests on.
 #include "float_lanes.hpp"
 #include "kernels.hpp"
 #include "layout.hpp"

@@ -22,8 +22,9 @@ class Best:
 
     def add(self, positions: Ints, scores: Floats) -> None:
         """Take in some arms with larger positions than all before, in ascending order."""
-        positions = np.concatenate([self.positions, positions])
-        scores = np.concatenate([self.scores, scores])
+        if len(self.positions):
+            positions = np.concatenate([self.positions, positions])
+            scores = np.concatenate([self.scores, scores])
         kept = np.sort(largest(scores, self.k)) if len(scores) > self.k else slice(None)
         self.positions, self.scores = positions[kept], scores[kept]
 
