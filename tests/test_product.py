@@ -276,8 +276,8 @@ def test_few_queries_share_a_screen(by_product: list[int], monkeypatch: pytest.M
     monkeypatch.undo()
     rng = np.random.default_rng(18)
     data = rng.standard_normal((3000, 1000), dtype=np.float32)
-    for queries in (2, 8):
-        found = sureshot.top_k(data, rng.standard_normal((queries, 1000)), 3, method="exact")
+    for n_queries in (2, 8):
+        found = sureshot.top_k(data, rng.standard_normal((n_queries, 1000)), 3, method="exact")
         assert "matrix product" not in found.queries[0].work.choice
         assert found.queries[0].work.exact_scores < 1000
     found = sureshot.top_k(data, rng.standard_normal((200, 1000)), 3, method="exact")

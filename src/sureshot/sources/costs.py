@@ -30,8 +30,8 @@ SHARED_NUMBER = 0.1
 SCREEN_NUMBER = 0.016
 SCREEN_READ = 0.14
 # The same in a matrix product; and a number of a row, once for all queries: it is read, and its square added.
-PRODUCT_NUMBER = 0.0105
-PRODUCT_READ = 0.4
+PRODUCT_NUMBER = 0.012
+PRODUCT_READ = 0.3
 # A matrix product of a tile of rows, besides what it computes; to choose the best of the scores of a query, each;
 # and to evaluate the arms that can be among the best of one query.
 PRODUCT_TILE = 30_000.0
