@@ -36,16 +36,16 @@ TYPES: tuple[Any, ...] = (
 def by_product(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Multiply however little there is to multiply, and return how many queries each product answers."""
     answered: list[int] = []
-    multiplied = product.Products.multiplied
+    candidates = product.Products.candidates
 
     def listen(*args: Any) -> Any:
-        answers = multiplied(*args)
-        answered.append(sum(answer is not None for answer in answers))
-        return answers
+        found = candidates(*args)
+        answered.append(0 if found is None else np.count_nonzero(np.diff(found[1])))
+        return found
 
     monkeypatch.setattr(costs, "SHARED_NUMBER", 1e9)
     monkeypatch.setattr(costs, "SCREEN_NUMBER", 1e9)
-    monkeypatch.setattr(product.Products, "multiplied", listen)
+    monkeypatch.setattr(product.Products, "candidates", listen)
     return answered
 
 
@@ -276,8 +276,8 @@ def test_few_queries_share_a_screen(by_product: list[int], monkeypatch: pytest.M
     monkeypatch.undo()
     rng = np.random.default_rng(18)
     data = rng.standard_normal((3000, 1000), dtype=np.float32)
-    for queries in (2, 8):
-        found = sureshot.top_k(data, rng.standard_normal((queries, 1000)), 3, method="exact")
+    for n_queries in (2, 8):
+        found = sureshot.top_k(data, rng.standard_normal((n_queries, 1000)), 3, method="exact")
         assert "matrix product" not in found.queries[0].work.choice
         assert found.queries[0].work.exact_scores < 1000
     found = sureshot.top_k(data, rng.standard_normal((200, 1000)), 3, method="exact")

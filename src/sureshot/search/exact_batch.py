@@ -12,7 +12,12 @@ import numpy as np
 
 from sureshot.search import certificate
 from sureshot.search.batch import BatchAnswer
-from sureshot.search.product import Products, queries_at_once, suits
+from sureshot.search.product import (
+    Products,
+    queries_at_once,
+    screen_costs_less,
+    suits,
+)
 from sureshot.sources.base import QuerySource
 
 if TYPE_CHECKING:
@@ -45,7 +50,7 @@ class ExactBatch:
     def __init__(self, batch: Batch, team: Team) -> None:
         like = batch.like
         self._batch, self._team = batch, team
-        self.multiplies = suits(like, len(batch))
+        self.multiplies = suits(like, len(batch)) and not screen_costs_less(like, len(batch))
         self._products = Products(like, team) if self.multiplies else None
 
     @property

@@ -50,28 +50,19 @@ PRODUCTS_AT_ONCE = 1 << 34
 CANDIDATES = 1024
 
 
-def possible(problem: Problem) -> bool:
-    """Return whether queries like this one can be answered by a matrix product."""
-    source = problem.source
+def suits(problem: Problem, n_queries: int) -> bool:
+    """Return whether so many queries like this one cost less by a matrix product than in double."""
+    source, n_arms = problem.source, len(problem.arms)
     if not isinstance(source, QuerySource) or source.reward not in REWARDS:
         return False
-    if problem.query_norm is not None or 8 * problem.k > len(problem.arms):
+    if problem.query_norm is not None or 8 * problem.k > n_arms or source.tiles() is None:
         return False
-    return source.tiles() is not None
-
-
-def suits(problem: Problem, n_queries: int) -> bool:
-    """Return whether so many queries like this one cost less by a matrix product."""
-    return possible(problem) and _product_cost(problem, n_queries) < _pass_cost(problem, n_queries)
+    each = costs.SHARED_NUMBER * n_arms * source.n_coordinates
+    return cost_of_query(problem, n_queries) < each
 
 
 def cost_of_query(problem: Problem, n_queries: int) -> float:
-    """Return what each of so many queries costs if every arm is evaluated, in nanoseconds."""
-    passes = _pass_cost(problem, n_queries)
-    return min(passes, _product_cost(problem, n_queries)) if possible(problem) else passes
-
-
-def _product_cost(problem: Problem, n_queries: int) -> float:
+    """Return what each of so many queries costs by a matrix product, in nanoseconds."""
     n_arms, width = len(problem.arms), problem.source.n_coordinates
     together = min(n_queries, queries_at_once(problem))
     once = costs.PRODUCT_READ * n_arms * width + costs.PRODUCT_TILE
@@ -79,13 +70,14 @@ def _product_cost(problem: Problem, n_queries: int) -> float:
     return numbers + once / together + costs.PRODUCT_SCORE * n_arms + costs.PRODUCT_QUERY
 
 
-def _pass_cost(problem: Problem, n_queries: int) -> float:
-    """Return what each query costs in passes over the data that a few of them share."""
+def screen_costs_less(problem: Problem, n_queries: int) -> bool:
+    """Return whether passes in float32 that a few queries share cost less than a matrix product."""
+    if problem.source.bytes_per_number == 8 or not screen.pays([problem]):
+        return False
     n_arms, width = len(problem.arms), problem.source.n_coordinates
-    if not screen.pays([problem]) or problem.source.bytes_per_number == 8:
-        return costs.SHARED_NUMBER * n_arms * width
     each = costs.SCREEN_READ / min(n_queries, exact.AT_ONCE) + costs.SCREEN_NUMBER
-    return each * n_arms * width + costs.PRODUCT_SCORE * n_arms + costs.PRODUCT_QUERY
+    passes = each * n_arms * width + costs.PRODUCT_SCORE * n_arms + costs.SCREEN_QUERY
+    return passes < cost_of_query(problem, n_queries)
 
 
 def queries_at_once(problem: Problem) -> int:

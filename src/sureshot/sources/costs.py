@@ -29,14 +29,16 @@ SHARED_NUMBER = 0.1
 # The same in float32, by a screen; and a number of a row, once for the queries that share the pass.
 SCREEN_NUMBER = 0.016
 SCREEN_READ = 0.14
+# What a query of such a pass takes besides, to be set up and written down.
+SCREEN_QUERY = 60_000.0
 # The same in a matrix product; and a number of a row, once for all queries: it is read, and its square added.
-PRODUCT_NUMBER = 0.0105
-PRODUCT_READ = 0.4
+PRODUCT_NUMBER = 0.012
+PRODUCT_READ = 0.3
 # A matrix product of a tile of rows, besides what it computes; to choose the best of the scores of a query, each;
 # and to evaluate the arms that can be among the best of one query.
 PRODUCT_TILE = 30_000.0
 PRODUCT_SCORE = 0.5
-PRODUCT_QUERY = 60_000.0
+PRODUCT_QUERY = 5_000.0
 # A round of a search, besides what it reads.
 ROUND = 120_000.0
 

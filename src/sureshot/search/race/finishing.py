@@ -36,7 +36,7 @@ class Outcome:
 
 
 def products_cost_less(outcomes: Sequence[Outcome], n_queries: int) -> bool:
-    """Return whether so many other queries, and what these left, cost less if every arm is evaluated.
+    """Return whether so many other queries, and what these left, cost less by a matrix product.
 
     The others are predicted to cost what these have cost, and what is left of them.
     """
@@ -44,7 +44,7 @@ def products_cost_less(outcomes: Sequence[Outcome], n_queries: int) -> bool:
     if problem.budget is not None or problem.deadline is not None:
         return False
     n_queries += sum(not one.over for one in outcomes)
-    if not product.possible(problem):
+    if not product.suits(problem, n_queries):
         return False
     each = sum(_cost(one) for one in outcomes) / len(outcomes)
     return product.cost_of_query(problem, n_queries) < each
