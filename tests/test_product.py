@@ -11,7 +11,7 @@ import pytest
 import sureshot
 from sureshot import _native
 from sureshot._native import Selection, Team
-from sureshot.search import exact, product
+from sureshot.search import exact_batch, product
 from sureshot.sources import costs
 from sureshot.theory import products
 from sureshot.theory.rounding import any_order_share
@@ -40,7 +40,7 @@ def by_product(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def listen(*args: Any) -> Any:
         found = candidates(*args)
-        answered.append(0 if found is None else np.count_nonzero(np.diff(found[1])))
+        answered.append(0 if found is None else int(np.count_nonzero(np.diff(found[1]))))
         return found
 
     monkeypatch.setattr(costs, "SHARED_NUMBER", 1e9)
@@ -254,18 +254,24 @@ def test_threads_and_groups_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
             assert ours.work.exact_scores == theirs.work.exact_scores
 
 
-def test_work_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "NUMBERS_PER_ROUND", 1000 * 16)
-    monkeypatch.setattr(product, "SCORES_AT_ONCE", 4 * 500)
+def test_work_and_progress(by_product: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_batch, "PRODUCTS_TOLD", 1)
+    monkeypatch.setattr(exact_batch, "FEWEST_TOLD", 2)
     rng = np.random.default_rng(13)
     data = rng.standard_normal((2100, 16), dtype=np.float32)
     reported: list[sureshot.RoundInfo] = []
-    found = sureshot.top_k(
-        data, rng.standard_normal((4, 16)), 3, method="exact", progress=reported.append
-    )
+    multiplied: list[int] = []  # how many had been multiplied when a query was reported
+
+    def report(info: sureshot.RoundInfo) -> None:
+        reported.append(info)
+        multiplied.append(sum(by_product))
+
+    found = sureshot.top_k(data, rng.standard_normal((4, 16)), 3, method="exact", progress=report)
+    assert multiplied == [2, 2, 4, 4]
+    assert tuple(reported) == found.rounds
     for query, one in enumerate(found.queries):
         rounds = [info for info in reported if info.query == query]
-        assert [info.arms for info in rounds] == [1100, 100, 0]
+        assert [info.arms for info in rounds] == [0]
         assert rounds == list(one.rounds)
         assert rounds[-1].threshold == one.scores[-1]
         assert 3 <= one.work.exact_scores < 20
@@ -275,12 +281,12 @@ def test_work_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_few_queries_share_a_screen(by_product: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     rng = np.random.default_rng(18)
-    data = rng.standard_normal((3000, 1000), dtype=np.float32)
+    data = rng.standard_normal((3000, 4000), dtype=np.float32)
     for n_queries in (2, 8):
-        found = sureshot.top_k(data, rng.standard_normal((n_queries, 1000)), 3, method="exact")
+        found = sureshot.top_k(data, rng.standard_normal((n_queries, 4000)), 3, method="exact")
         assert "matrix product" not in found.queries[0].work.choice
         assert found.queries[0].work.exact_scores < 1000
-    found = sureshot.top_k(data, rng.standard_normal((200, 1000)), 3, method="exact")
+    found = sureshot.top_k(data, rng.standard_normal((200, 4000)), 3, method="exact")
     assert "matrix product" in found.queries[0].work.choice
     assert "numpy's matrix product" in found.queries[0].certificate.assumption
     assert by_product == []

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
     from sureshot.prepare.top_k import PreparedQueries
     from sureshot.result import TopK
+    from sureshot.search.batch import BatchAnswer
     from sureshot.search.problem import Tally
     from sureshot.search.race.finishing import Outcome
 
@@ -51,7 +52,7 @@ def run_queries(queries: PreparedQueries, started: float) -> TopK:
         if not request.method.reads_everything(one):
             results += _run_batch(queries, rest, norms)
         elif results:
-            results += _run_exactly(queries, rest, norms)
+            results += _run_exactly(queries, rest, norms, {})
         else:
             return _run_all_exactly(queries, norms, started)
     return _stacked(queries, results, started)
@@ -156,39 +157,34 @@ def _multiply_the_rest(
 
 def _run_all_exactly(queries: PreparedQueries, norms: Floats | None, started: float) -> TopK:
     """Search with all queries by reading everything."""
-    which, sign, progress = (
-        range(len(queries.request.queries)),
-        queries.sign,
-        queries.request.progress,
-    )
-    found, left = _answered_together(queries, which, norms)
+    which = range(len(queries.request.queries))
+    found, left = _answered_together(queries, which, norms, {})
     if found is None or len(left):
-        results = _written_down(queries, which, norms, found, left)
+        results = _written_down(queries, which, norms, {}, found, left)
         return _stacked(queries, results, started)
-    table = replace(found, seconds=time.perf_counter() - started).table(
-        sign, queries.numbers_scanned
-    )
-    if progress is not None:
-        for info in table.rounds:
-            progress(info)
-    return table
+    whole = replace(found, seconds=time.perf_counter() - started)
+    return whole.table(queries.sign, queries.numbers_scanned)
 
 
 def _run_exactly(
     queries: PreparedQueries,
     which: Sequence[int],
     norms: Floats | None,
-    begun: Mapping[int, Tally] | None = None,
+    begun: Mapping[int, Tally],
 ) -> list[TopK]:
     """Search with some of the queries by reading everything.
 
     Those that have been searched in vain before have a tally in `begun`.
     """
-    return _written_down(queries, which, norms, *_answered_together(queries, which, norms), begun)
+    found, left = _answered_together(queries, which, norms, begun)
+    return _written_down(queries, which, norms, begun, found, left)
 
 
 def _answered_together(
-    queries: PreparedQueries, which: Sequence[int], norms: Floats | None
+    queries: PreparedQueries,
+    which: Sequence[int],
+    norms: Floats | None,
+    begun: Mapping[int, Tally],
 ) -> tuple[BatchResults | None, Ints]:
     """Answer some of the queries in one table; return that, and the places of those it lacks."""
     began = time.perf_counter()
@@ -196,28 +192,38 @@ def _answered_together(
     exactly = ExactBatch(batch, queries.team)
     if not exactly.possible:
         return None, np.arange(len(which))
-    answer, left = exactly.answer()
-    found = BatchResults(
-        problem=batch.like,
-        answer=answer,
-        certificate=exactly.certificate,
-        choice=exactly.choice,
-        numbers_screened=exactly.numbers_screened,
-        seconds=time.perf_counter() - began,
-    )
-    return found, left
+
+    def results(answer: BatchAnswer) -> BatchResults:
+        return BatchResults(
+            problem=batch.like,
+            answer=answer,
+            certificate=exactly.certificate,
+            choice=exactly.choice,
+            numbers_screened=exactly.numbers_screened,
+            seconds=time.perf_counter() - began,
+        )
+
+    def tell(answer: BatchAnswer, some: range) -> None:
+        so_far = results(answer)
+        for at in some:
+            if answer.evaluated[at]:
+                tally = begun.get(which[at]) or queries.tally(which[at])
+                so_far.of_query(at, replace(tally, rounds=list(tally.rounds)))
+
+    answer, left = exactly.answer(tell if queries.request.progress is not None else None)
+    return results(answer), left
 
 
 def _written_down(
     queries: PreparedQueries,
     which: Sequence[int],
     norms: Floats | None,
+    begun: Mapping[int, Tally],
     found: BatchResults | None,
     left: Ints,
-    begun: Mapping[int, Tally] | None = None,
 ) -> list[TopK]:
     """Return the result of each query: what was found, and of those that are left what a pass finds."""
-    team, begun = queries.team, begun or {}
+    team = queries.team
     results: dict[int, TopK] = {}
     for start in range(0, len(left), exact.AT_ONCE):
         some = [which[at] for at in left[start : start + exact.AT_ONCE].tolist()]
@@ -229,7 +235,9 @@ def _written_down(
     for at, query in enumerate(which):
         if query not in results:
             assert found is not None, "a query that is not left was found"
-            results[query] = found.of_query(at, begun.get(query) or queries.tally(query))
+            # Of these rounds somebody has been told when the answer was found.
+            tally = replace(begun.get(query) or queries.tally(query), progress=None)
+            results[query] = found.of_query(at, tally)
     return [results[query] for query in which]
 
 
