@@ -50,7 +50,8 @@ def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Ch
     possible = if_possible(problem, choice.why)
     if not possible.race or choice.sure:
         return possible
-    if sampled_cost(problem, rng, tally, rules) < cost_of_everything(problem):
+    predicted = sampled_cost(problem, rng, tally, rules)
+    if rules.sampled_gain * predicted < cost_of_everything(problem):
         return Choice(race=True, why="a sample of the arms predicts that racing costs less")
     return Choice(race=False, why="a sample of the arms predicts that racing costs more")
 

@@ -28,6 +28,7 @@ class Policy:
     sure_gain: float = 10.0  # from this on everything is; between the two a sample of arms decides,
     worth_a_sample: float = 5e6  # if evaluating every arm takes this long, in nanoseconds
     sampled_arms: int = 128
+    sampled_gain: float = 1.5  # that the sample must predict, since it is small
 
     # Rounds. A front is the number of steps that all active arms have read.
     first_front: int = 4
