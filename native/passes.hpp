@@ -4,6 +4,7 @@
 #pragma once
 
 #include "matrix.hpp"
+#include "runs.hpp"
 #include "team.hpp"
 
 namespace sureshot {
@@ -19,6 +20,10 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
 // scores: [query][arm]; squares, unless null: the squared norm, from the same pass.
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares);
+
+// The same over some runs of columns, of coordinate-major data.
+void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
+                   double* scores, double* squares);
 
 // reach: the largest |value - middle| * unit; squares: the squared norm.
 void scan_rows(Team& team, const Matrix& matrix, const double* middle, const double* unit, Arms arms,

@@ -112,6 +112,6 @@ def test_the_work_says_what_was_chosen_and_why() -> None:
     )
     assert sureshot.top_k(small, small[3], 5, method="exact").work.choice == ""
     budget = sureshot.top_k(small, small[3] - 0.5, 5, bounds=(0, 1), budget=0.3, rng=0)
-    assert budget.work.choice.startswith("raced: there is a budget")
+    assert "there is a budget" in budget.work.choice
     several = sureshot.top_k(small, small[:3] - 0.5, 5, bounds=(0, 1))
     assert several.work.choice == several.queries[0].work.choice

@@ -221,6 +221,15 @@ def row_scores(
     scores: Floats,
     squares: Floats | None = None,
 ) -> None: ...
+def column_scores(
+    dense: Dense,
+    starts: Ints,
+    stops: Ints,
+    arms: Ints,
+    team: Team,
+    scores: Floats,
+    squares: Floats | None = None,
+) -> None: ...
 
 FLOAT_ROUNDINGS: int
 
