@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "matrix.hpp"
+#include "runs.hpp"
 #include "team.hpp"
 
 namespace sureshot {
@@ -26,6 +27,10 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
 // finds.
 void pair_scores(Team& team, const Matrix& matrix, Metric metric, const std::vector<const double*>& queries,
                  const std::int64_t* starts, const std::int64_t* arms, double* scores);
+
+// The same over some runs of columns, of coordinate-major data.
+void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
+                   double* scores, double* squares);
 
 // reach: the largest |value - middle| * unit; squares: the squared norm.
 void scan_rows(Team& team, const Matrix& matrix, const double* middle, const double* unit, Arms arms,

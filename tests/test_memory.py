@@ -120,6 +120,9 @@ import re
 from pathlib import Path
 import numpy as np
 import sureshot
+from sureshot.search.race import choice
+
+choice.cost_of_everything = lambda problem: 1e18  # so that there are bets
 
 def anonymous():
     status = Path("/proc/self/status").read_text()

@@ -236,6 +236,15 @@ def pair_scores(
     team: Team,
     scores: Floats,
 ) -> None: ...
+def column_scores(
+    dense: Dense,
+    starts: Ints,
+    stops: Ints,
+    arms: Ints,
+    team: Team,
+    scores: Floats,
+    squares: Floats | None = None,
+) -> None: ...
 
 FLOAT_ROUNDINGS: int
 

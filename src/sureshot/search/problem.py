@@ -61,6 +61,12 @@ class Problem:
         """The factor of each searched arm."""
         return np.ones(len(self.arms)) if self.factors is None else self.factors
 
+    @property
+    def limited(self) -> bool:
+        """Whether a budget or a deadline may end the search: a budget for every number is none."""
+        everything = len(self.arms) * self.source.n_coordinates
+        return self.deadline is not None or (self.budget is not None and self.budget < everything)
+
     @cached_property
     def _known(self) -> tuple[Intervals, Condition]:
         return self.known()
