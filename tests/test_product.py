@@ -255,8 +255,8 @@ def test_threads_and_groups_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_work_and_progress(by_product: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_batch, "PRODUCTS_TOLD", 1)
-    monkeypatch.setattr(exact_batch, "FEWEST_TOLD", 2)
+    monkeypatch.setattr(exact_batch, "PRODUCTS_PER_REPORT", 1)
+    monkeypatch.setattr(exact_batch, "FEWEST_PER_REPORT", 2)
     rng = np.random.default_rng(13)
     data = rng.standard_normal((2100, 16), dtype=np.float32)
     reported: list[sureshot.RoundInfo] = []

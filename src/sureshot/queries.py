@@ -203,14 +203,14 @@ def _answered_together(
             seconds=time.perf_counter() - began,
         )
 
-    def tell(answer: BatchAnswer, some: range) -> None:
+    def report(answer: BatchAnswer, some: range) -> None:
         so_far = results(answer)
         for at in some:
             if answer.evaluated[at]:
                 tally = begun.get(which[at]) or queries.tally(which[at])
                 so_far.of_query(at, replace(tally, rounds=list(tally.rounds)))
 
-    answer, left = exactly.answer(tell if queries.request.progress is not None else None)
+    answer, left = exactly.answer(report if queries.request.progress is not None else None)
     return results(answer), left
 
 
@@ -235,7 +235,7 @@ def _written_down(
     for at, query in enumerate(which):
         if query not in results:
             assert found is not None, "a query that is not left was found"
-            # Of these rounds somebody has been told when the answer was found.
+            # These rounds were reported when the answer was found.
             tally = replace(begun.get(query) or queries.tally(query), progress=None)
             results[query] = found.of_query(at, tally)
     return [results[query] for query in which]

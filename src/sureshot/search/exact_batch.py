@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from sureshot.search.batch import Batch
     from sureshot.search.problem import Problem
 
-    Tell = Callable[[BatchAnswer, range], None]
+    Report = Callable[[BatchAnswer, range], None]
 
 # A matrix is small if every score in double takes no longer than a pass in float32 would save.
 SMALL_MATRIX = 1 << 18
 # Scores in double that are computed before the best are chosen, and queries that take part in that.
 SCORES_AT_ONCE = 1 << 20
 
-# Where somebody is told of progress: products of numbers after which that is, a second or two, but not before so
-# many queries have shared a pass over the data.
-PRODUCTS_TOLD = 1 << 37
-FEWEST_TOLD = 64
+# Where progress is reported: products of numbers between two reports, a second or two, but not before so many
+# queries have shared a pass over the data.
+PRODUCTS_PER_REPORT = 1 << 37
+FEWEST_PER_REPORT = 64
 
 MULTIPLIED = "a matrix product: for so many queries it costs less than all else"
 EVALUATED = "every arm evaluated: the array is small"
@@ -89,29 +89,29 @@ class ExactBatch:
             else certificate.exact_answer(like)
         )
 
-    def answer(self, tell: Tell | None = None) -> tuple[BatchAnswer, Ints]:
+    def answer(self, report: Report | None = None) -> tuple[BatchAnswer, Ints]:
         """Return the answers, and the positions of the queries that have none.
 
-        `tell` is called with what was found so far, and which queries are new in it.
+        `report` is called with what was found so far, and which queries are new in it.
         """
         k, count = self._batch.like.k, len(self._batch)
         found = BatchAnswer(
             np.empty((count, k), np.int64), np.empty((count, k)), np.zeros(count, np.int64)
         )
-        size = self._queries_at_once(told=tell is not None)
+        size = self._queries_at_once(reported=report is not None)
         for start in range(0, count, size):
             some = range(start, min(start + size, count))
             self._answer_some(slice(some.start, some.stop), found)
-            if tell is not None:
-                tell(found, some)
+            if report is not None:
+                report(found, some)
         return found, np.flatnonzero(found.evaluated == 0)
 
-    def _queries_at_once(self, *, told: bool) -> int:
+    def _queries_at_once(self, *, reported: bool) -> int:
         like = self._batch.like
         if not self.multiplies:
             return max(1, SCORES_AT_ONCE // len(like.arms))
         numbers = len(like.arms) * like.source.n_coordinates
-        often = max(FEWEST_TOLD, PRODUCTS_TOLD // numbers) if told else MOST_QUERIES
+        often = max(FEWEST_PER_REPORT, PRODUCTS_PER_REPORT // numbers) if reported else MOST_QUERIES
         return min(often, queries_at_once(like))
 
     def _answer_some(self, some: slice, found: BatchAnswer) -> None:
