@@ -121,8 +121,11 @@ from pathlib import Path
 import numpy as np
 import sureshot
 from sureshot.search.race import choice
+from sureshot.search.race.allowance import Allowance
 
-choice.cost_of_everything = lambda problem: 1e18  # so that there are bets
+# So that there are bets, with all of the budget.
+choice.cost_of_everything = lambda problem: 1e18
+Allowance._first_share = lambda allowance, race: 1.0
 
 def anonymous():
     status = Path("/proc/self/status").read_text()

@@ -3,7 +3,7 @@
 python -m measurements.theory.narrowing
 
 The sum over a share of the coordinates is a Brownian motion at that time, so a schedule needs no data. The
-evaluation of the k answers is part of the budget. `SPACING` and `POWER` of `sureshot.theory.narrowing` were chosen by it.
+evaluation of the k answers is part of the budget. `SPACING` and the powers of `sureshot.theory.narrowing` were chosen by it.
 """
 
 from __future__ import annotations

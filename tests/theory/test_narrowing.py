@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sureshot.theory.narrowing import POWER, SPACING, Limit, NarrowRound, narrowing
+from sureshot.theory.narrowing import LEAST_POWER, SPACING, Limit, NarrowRound, narrowing
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
@@ -53,7 +53,8 @@ def test_rounds_keep_and_spend_what_they_should() -> None:
     assert arms[0] == 10_000
     steps = np.diff(arms**SPACING)
     np.testing.assert_allclose(steps, steps[0], rtol=0.05)  # arms are whole
-    wanted = arms**POWER * np.log(arms / np.append(arms[1:], 5))
+    # The budget is a thousandth of all pulls.
+    wanted = arms ** (LEAST_POWER + 0.001) * np.log(arms / np.append(arms[1:], 5))
     np.testing.assert_allclose(pulls_of(rounds), 1e8 * wanted / wanted.sum(), rtol=0.01)
 
 
@@ -76,7 +77,8 @@ def test_the_narrowest_limit_counts() -> None:
         return 2 * arms
 
     wide, narrow = Limit(1e5), Limit(1e5, twice)
-    assert narrowing(1000, 500, 5, [wide, narrow]) == narrowing(1000, 500, 5, [Limit(5e4)])
+    rounds = narrowing(1000, 500, 5, [wide, narrow])
+    assert 4.8e4 < sum(pulls_of(rounds)) <= 5e4
 
 
 def test_where_few_arms_cost_as_much_as_many_more_arms_are_kept() -> None:

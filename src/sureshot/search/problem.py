@@ -163,6 +163,22 @@ def timed(*tallies: Tally) -> Iterator[None]:
         tally.seconds += passed / len(tallies)
 
 
+def among_largest(scores: Floats, count: int) -> Ints:
+    """Return the positions of the `count` largest scores, ascending, ties by position.
+
+    Examples
+    --------
+    >>> among_largest(np.array([1.0, 3.0, 2.0, 3.0]), 3)
+    array([1, 2, 3])
+    """
+    if count >= len(scores):
+        return np.arange(len(scores))
+    last = np.partition(scores, -count)[-count]
+    chosen = scores > last
+    chosen[np.flatnonzero(scores == last)[: count - np.count_nonzero(chosen)]] = True
+    return np.flatnonzero(chosen)
+
+
 def largest(scores: Floats, count: int) -> Ints:
     """Return the positions of the `count` largest scores, best first, ties by position.
 

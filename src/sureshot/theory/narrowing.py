@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
     from sureshot._types import Floats
 
-# From round to round the number of arms to this power falls by the same amount, and a round has pulls in
-# proportion to the other power of the price of its arms, for each halving of them until the next round. Of scores that are
+# From round to round the number of arms to this power falls by the same amount.
+SPACING = 0.25
+# A round has pulls in proportion to another power of the price of its arms, for each halving of them until the
+# next round: the share of all pulls that the budget is, and this, but no more than that. Of scores that are
 # independent and Gaussian, the hardest to find, this finds the most at budgets between a twentieth and a half
 # of all pulls (`python -m measurements.theory.narrowing`); both may be off by a tenth at hardly a loss.
-SPACING = 0.25
-POWER = 0.4
+LEAST_POWER, MOST_POWER = 0.3, 0.7
 # More rounds find hardly more.
 MOST_ROUNDS = 24
 
@@ -63,8 +64,8 @@ def narrowing(
     n_arms, n_rewards, k
         Arms, rewards of each, arms wanted.
     limits
-        What may be spent; nothing before the first round counts. By the price of the last one the pulls are
-        spread over the rounds.
+        What may be spent, pulls first; nothing before the first round counts. By the price of the last one the
+        pulls are spread over the rounds.
     rounds
         How many there may be.
     before
@@ -83,8 +84,10 @@ def narrowing(
     arms = _arms(n_arms, k, rounds)
     halvings = np.log(arms / np.append(arms[1:], k))
     price = limits[-1].price(arms)
+    share = limits[0].most / (float(n_arms) * n_rewards)
+    power = min(LEAST_POWER + max(share, 0.0), MOST_POWER)
     # Pulls of an arm, for a scale of 1.
-    reached = np.cumsum((price / price[0]) ** (POWER - 1) * halvings)
+    reached = np.cumsum((price / price[0]) ** (power - 1) * halvings)
     # What a scale comes to is linear between those at which a round begins to read, or reads to the end.
     scales = np.unique(np.concatenate([[0.0], before / reached, n_rewards / reached]))
     pulls = np.clip(np.outer(scales, reached), before, n_rewards) - before

@@ -67,9 +67,9 @@ class Allowance:
     def _racing_on_pays(self, race: Race) -> bool:
         """Return whether the race is predicted to end within the budget, or the best arms are clear."""
         ledger = race.ledger
-        left_over = race.rules.most_cost * _cost_of_everything(race) - _cost_so_far(race)
-        if (race.rules.ask_again_after - 1) * _cost_so_far(race) > left_over:
-            return False  # the exact product would be cheaper
+        most = race.rules.longest_race * _cost_of_everything(race)
+        if race.rules.ask_again_after * _cost_so_far(race) > most:
+            return False  # little would be left for the arms that seem best
         left = race.undecided()
         estimates, errors = ledger.estimates[left], ledger.errors[left]
         if race.front and policy.estimates_are_clear(race.rules, estimates, errors):
@@ -87,4 +87,9 @@ def _cost_of_everything(race: Race) -> float:
 
 
 def _cost_so_far(race: Race) -> float:
-    return race.costs.step * float(race.ledger.steps.sum())
+    costs, rounds = race.costs, len(race.fronts) - 1
+    return (
+        costs.step * float(race.ledger.steps.sum())
+        + rounds * (costs.round + costs.visit * len(race.problem.arms))
+        + costs.row * race.order.length * len(race.known_scores())
+    )

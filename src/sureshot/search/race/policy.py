@@ -64,6 +64,7 @@ class Policy:
     racing_share: float = 0.12  # of the budget
     clear_estimates: float = 0.25  # of the variance of all estimates, that may be error
     racing_cost: float = 0.08  # of what reading everything costs, that it may cost at most
+    longest_race: float = 0.3  # of that, for all that a race may cost if it goes on
     most_cost: float = 0.9  # of what reading everything costs, for all that a budget reads
     rounds_cost: float = 0.2  # of that, for the rounds in which the arms that seem best are read,
     fewest_rounds: int = 6  # of which there are so many, however small the data is,

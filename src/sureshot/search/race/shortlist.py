@@ -17,7 +17,7 @@ from sureshot._native import SUSPENDED
 from sureshot._seed import SEEDS
 from sureshot._summation import add_exactly
 from sureshot.search.budget import Budget
-from sureshot.search.problem import largest
+from sureshot.search.problem import among_largest, largest
 from sureshot.search.race.costs import cost_of_pieces
 from sureshot.search.race.portions import Portions, blocks_together
 from sureshot.search.reward_limits import refuse_arm, refuse_outside
@@ -128,7 +128,7 @@ class Shortlist:
         """Set all arms aside but so many that seem best."""
         if count >= len(self.positions):
             return
-        kept = np.sort(largest(self._estimates(), count))
+        kept = among_largest(self._estimates(), count)
         self.positions, self.weight = self.positions[kept], self.weight[kept]
         self.high, self.low, self.squares = self.high[kept], self.low[kept], self.squares[kept]
 
