@@ -240,22 +240,21 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
     }
 }
 
-void pair_scores(Team& team, const Matrix& matrix, Metric metric, const std::vector<const double*>& queries,
+void pair_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                  const std::int64_t* starts, const std::int64_t* arms, double* scores) {
-    const auto count = static_cast<std::int64_t>(queries.size());
     if (coordinate_major(matrix)) {
-        for (std::int64_t q = 0; q < count; ++q) {
+        for (std::int64_t q = 0; q < n_queries; ++q) {
             const std::int64_t begin = starts[q];
-            row_scores(team, matrix, metric, queries[static_cast<std::size_t>(q)], 1,
-                       {arms + begin, starts[q + 1] - begin}, scores + begin, nullptr);
+            row_scores(team, matrix, metric, queries + q * matrix.n_columns, 1, {arms + begin, starts[q + 1] - begin},
+                       scores + begin, nullptr);
         }
         return;
     }
     const std::int64_t together = rows_at_once(matrix);
-    const std::int64_t each = starts[count] / std::max<std::int64_t>(count, 1) + 1;
-    team.run(count, each * matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
+    const std::int64_t each = starts[n_queries] / std::max<std::int64_t>(n_queries, 1) + 1;
+    team.run(n_queries, each * matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t q = begin; q < end; ++q) {
-            const Scoring scoring{metric, queries[static_cast<std::size_t>(q)], nullptr, scores, nullptr};
+            const Scoring scoring{metric, queries + q * matrix.n_columns, nullptr, scores, nullptr};
             for (std::int64_t some = starts[q]; some < starts[q + 1]; some += together) {
                 const Arms few{arms + some, std::min(together, starts[q + 1] - some)};
                 if (!score_rows(team, matrix, scoring, few, some)) return;
