@@ -136,7 +136,8 @@ void score_together(Team& team, const Matrix& matrix, const Scoring& first, cons
                          negate(first.squares + some, few.count);
                      }
                  }
-             });
+             },
+             2 * rows_in_cache);
 }
 
 // The same for a tile of arms column by column; `space` has room for its places, two sums of lanes and one more.

@@ -238,7 +238,7 @@ def _written_down(
     for at, query in enumerate(which):
         if query not in results:
             assert found is not None, "a query that is not left was found"
-            # Of these rounds somebody has been told when the answer was found.
+            # These rounds were reported when the answer was found.
             tally = replace(begun.get(query) or queries.tally(query), progress=None)
             results[query] = found.of_query(at, tally)
     return [results[query] for query in which]

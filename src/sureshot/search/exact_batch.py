@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 # A matrix is small if every score in double takes no longer than a pass in float32 would save.
 SMALL_MATRIX = 1 << 18
-# Scores in double that are computed before the best are chosen, and queries that take part in that.
-SCORES_AT_ONCE = 1 << 20
+# Scores in double that are computed before the best are chosen: they stay in the caches meanwhile.
+SCORES_AT_ONCE = 1 << 16
 
-# Where somebody is told of progress: products of numbers after which that is, a second or two, but not before so
+# Where progress is reported: products of numbers after which that is, a second or two, but not before so
 # many queries have shared a pass over the data.
-PRODUCTS_TOLD = 1 << 37
-FEWEST_TOLD = 64
+PRODUCTS_REPORTED = 1 << 37
+FEWEST_REPORTED = 64
 
 MULTIPLIED = "a matrix product: for so many queries it costs less than all else"
 EVALUATED = "every arm evaluated: the array is small"
@@ -96,7 +96,7 @@ class ExactBatch:
         """
         k, count = self._batch.like.k, len(self._batch)
         found = BatchAnswer.empty(count, k, np.zeros(count, np.int64))
-        size = self._queries_at_once(told=tell is not None)
+        size = self._queries_at_once(reported=tell is not None)
         for start in range(0, count, size):
             some = range(start, min(start + size, count))
             self._answer_some(slice(some.start, some.stop), found)
@@ -104,12 +104,12 @@ class ExactBatch:
                 tell(found, some)
         return found, np.flatnonzero(found.evaluated == 0)
 
-    def _queries_at_once(self, *, told: bool) -> int:
+    def _queries_at_once(self, *, reported: bool) -> int:
         like = self._batch.like
         if not self.multiplies:
             return max(1, SCORES_AT_ONCE // len(like.arms))
         numbers = len(like.arms) * like.source.n_coordinates
-        often = max(FEWEST_TOLD, PRODUCTS_TOLD // numbers) if told else MOST_QUERIES
+        often = max(FEWEST_REPORTED, PRODUCTS_REPORTED // numbers) if reported else MOST_QUERIES
         return min(often, queries_at_once(like))
 
     def _answer_some(self, some: slice, found: BatchAnswer) -> None:
