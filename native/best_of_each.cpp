@@ -25,10 +25,14 @@ void best_of_each(Team& team, const double* scores, const std::int64_t* arms, co
         Scored* const heap = heaps.get() + thread * k;
         for (std::int64_t list = begin; list < end; ++list) {
             const std::int64_t first = starts[list], last = starts[list + 1];
-            for (std::int64_t at = 0; at < k; ++at) heap[at] = {scores[first + at], arms[first + at]};
+            const auto scored = [&](std::int64_t at) {
+                return Scored{scores[at], arms == nullptr ? at - first : arms[at]};
+            };
+            for (std::int64_t at = 0; at < k; ++at) heap[at] = scored(first + at);
             std::make_heap(heap, heap + k, better);
             for (std::int64_t at = first + k; at < last; ++at) {
-                const Scored next{scores[at], arms[at]};
+                if (scores[at] < heap[0].score) continue;
+                const Scored next = scored(at);
                 if (!better(next, heap[0])) continue;
                 std::pop_heap(heap, heap + k, better);
                 heap[k - 1] = next;

@@ -152,21 +152,18 @@ NB_MODULE(_native, m) {
 
     m.def(
         "pair_scores",
-        [](const Dense& dense, const nb::list& queries, const Ids& starts, const Ids& arms, Team& team,
+        [](const Dense& dense, const Table& queries, const Ids& starts, const Ids& arms, Team& team,
            const RealsOut& scores) {
-            std::vector<const double*> values;
-            for (const nb::handle query : queries) {
-                const auto its = nb::cast<Reals>(query, false);
-                if (static_cast<std::int64_t>(its.shape(0)) != dense.matrix.n_columns) {
-                    throw nb::value_error("a query is not as long as the rows of the data");
-                }
-                values.push_back(its.data());
+            if (static_cast<std::int64_t>(queries.shape(1)) != dense.matrix.n_columns) {
+                throw nb::value_error("a query is not as long as the rows of the data");
             }
-            if (starts.shape(0) != values.size() + 1) throw nb::value_error("each query must have a start");
+            if (starts.shape(0) != queries.shape(0) + 1) throw nb::value_error("each query must have a start");
             const nb::gil_scoped_release release;
-            pair_scores(team, dense.matrix, dense.metric, values, starts.data(), arms.data(), scores.data());
+            pair_scores(team, dense.matrix, dense.metric, queries.data(),
+                        static_cast<std::int64_t>(queries.shape(0)), starts.data(), arms.data(), scores.data());
         },
-        "dense"_a, "queries"_a, "starts"_a.noconvert(), "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
+        "dense"_a, "queries"_a.noconvert(), "starts"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
+        "scores"_a.noconvert(),
         "Fill scores with those of the arms from starts[query] to starts[query + 1], for each query, as row_scores "
         "does.");
 

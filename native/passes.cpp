@@ -137,7 +137,8 @@ void score_together(Team& team, const Matrix& matrix, const Scoring& first, cons
                          negate(first.squares + some, few.count);
                      }
                  }
-             });
+             },
+             2 * rows_in_cache);
 }
 
 // The same for a tile of arms column by column; `space` has room for its places, two sums of lanes and one more.
@@ -242,23 +243,22 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
     }
 }
 
-void pair_scores(Team& team, const Matrix& matrix, Metric metric, const std::vector<const double*>& queries,
+void pair_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                  const std::int64_t* starts, const std::int64_t* arms, double* scores) {
-    const auto count = static_cast<std::int64_t>(queries.size());
     if (coordinate_major(matrix)) {
-        for (std::int64_t q = 0; q < count; ++q) {
+        for (std::int64_t q = 0; q < n_queries; ++q) {
             const std::int64_t begin = starts[q];
-            row_scores(team, matrix, metric, queries[static_cast<std::size_t>(q)], 1,
-                       {arms + begin, starts[q + 1] - begin}, scores + begin, nullptr);
+            row_scores(team, matrix, metric, queries + q * matrix.n_columns, 1, {arms + begin, starts[q + 1] - begin},
+                       scores + begin, nullptr);
         }
         return;
     }
     const Run all{0, matrix.n_columns};
     const std::int64_t together = rows_at_once(matrix);
-    const std::int64_t each = starts[count] / std::max<std::int64_t>(count, 1) + 1;
-    team.run(count, each * matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
+    const std::int64_t each = starts[n_queries] / std::max<std::int64_t>(n_queries, 1) + 1;
+    team.run(n_queries, each * matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t q = begin; q < end; ++q) {
-            const Scoring scoring{metric, queries[static_cast<std::size_t>(q)], nullptr, scores, nullptr, {&all, 1}};
+            const Scoring scoring{metric, queries + q * matrix.n_columns, nullptr, scores, nullptr, {&all, 1}};
             for (std::int64_t some = starts[q]; some < starts[q + 1]; some += together) {
                 const Arms few{arms + some, std::min(together, starts[q + 1] - some)};
                 if (!score_rows(team, matrix, scoring, few, some)) return;

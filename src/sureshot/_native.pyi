@@ -190,6 +190,19 @@ class Selection:
     ) -> None: ...
     def candidates(self) -> tuple[Ints, Ints]: ...
 
+def round_queries(
+    queries: Floats,
+    most: float,
+    team: Team,
+    values: Array,
+    units: Floats,
+    norms: Floats,
+    lost: Floats,
+) -> bool: ...
+def sizes_of(queries: Floats, team: Team, sizes: Floats) -> None: ...
+def best_of_rows(
+    scores: Floats, k: int, team: Team, best_arms: Ints, best_scores: Floats
+) -> None: ...
 def best_of_each(
     scores: Floats,
     arms: Ints,
@@ -230,7 +243,7 @@ def row_scores(
 ) -> None: ...
 def pair_scores(
     dense: Dense,
-    queries: list[Floats],
+    queries: Floats,
     starts: Ints,
     arms: Ints,
     team: Team,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sureshot.prepare.top_k import PreparedQueries
     from sureshot.result import TopK
     from sureshot.search.batch import BatchAnswer
-    from sureshot.search.problem import Tally
+    from sureshot.search.problem import Problem, Tally
     from sureshot.search.race.finishing import Outcome
 
 # Queries that are searched before it is first predicted whether the others are: a race that gains nothing
@@ -54,7 +54,7 @@ def run_queries(queries: PreparedQueries, started: float) -> TopK:
         elif results:
             results += _run_exactly(queries, rest, norms, {})
         else:
-            return _run_all_exactly(queries, norms, started)
+            return _run_all_exactly(queries, one, norms, started)
     return _stacked(queries, results, started)
 
 
@@ -155,10 +155,12 @@ def _multiply_the_rest(
     return [done[query] if query in done else next(exactly) for query in (*raced, *rest)]
 
 
-def _run_all_exactly(queries: PreparedQueries, norms: Floats | None, started: float) -> TopK:
-    """Search with all queries by reading everything."""
+def _run_all_exactly(
+    queries: PreparedQueries, first: Problem, norms: Floats | None, started: float
+) -> TopK:
+    """Search with all queries, the first of which has this problem, by reading everything."""
     which = range(len(queries.request.queries))
-    found, left = _answered_together(queries, which, norms, {})
+    found, left = _answered_together(queries, which, norms, {}, first)
     if found is None or len(left):
         results = _written_down(queries, which, norms, {}, found, left)
         return _stacked(queries, results, started)
@@ -185,10 +187,11 @@ def _answered_together(
     which: Sequence[int],
     norms: Floats | None,
     begun: Mapping[int, Tally],
+    like: Problem | None = None,
 ) -> tuple[BatchResults | None, Ints]:
     """Answer some of the queries in one table; return that, and the places of those it lacks."""
     began = time.perf_counter()
-    batch = queries.batch(which, norms)
+    batch = queries.batch(which, norms, like)
     exactly = ExactBatch(batch, queries.team)
     if not exactly.possible:
         return None, np.arange(len(which))

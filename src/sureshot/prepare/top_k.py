@@ -101,14 +101,20 @@ class PreparedQueries:
             tally.numbers_read = tally.numbers_scanned = self.numbers_scanned
         return tally
 
-    def batch(self, which: Sequence[int], computed_norms: Floats | None) -> Batch:
-        """Return some of the queries as one table; norms of rows that are needed must be known."""
-        like, _ = self.problem(which[0], self.team, computed_norms)
+    def batch(
+        self, which: Sequence[int], computed_norms: Floats | None, like: Problem | None = None
+    ) -> Batch:
+        """Return some of the queries as one table; norms of rows that are needed must be known.
+
+        `like` is the problem of one of them, if there is one.
+        """
+        if like is None:
+            like, _ = self.problem(which[0], self.team, computed_norms)
         queries, units = self.request.queries, None
         if len(which) < len(queries):
             queries = queries[which]
         if self.request.metric not in DISTANCES:
-            queries, units = all_in_range(queries)
+            queries, units = all_in_range(queries, self.team)
         if self.request.metric != "cosine":
             return Batch(like, queries, units, self.request.row_scale)
         norms = self.bounds.exact_norms if computed_norms is None else computed_norms

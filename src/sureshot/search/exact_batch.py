@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 # A matrix is small if every score in double takes no longer than a pass in float32 would save.
 SMALL_MATRIX = 1 << 18
-# Scores in double that are computed before the best are chosen, and queries that take part in that.
-SCORES_AT_ONCE = 1 << 20
+# Scores in double that are computed before the best are chosen: they stay in the caches meanwhile.
+SCORES_AT_ONCE = 1 << 16
 
 # Where progress is reported: products of numbers between two reports, a second or two, but not before so many
 # queries have shared a pass over the data.
@@ -95,9 +95,7 @@ class ExactBatch:
         `report` is called with what was found so far, and which queries are new in it.
         """
         k, count = self._batch.like.k, len(self._batch)
-        found = BatchAnswer(
-            np.empty((count, k), np.int64), np.empty((count, k)), np.zeros(count, np.int64)
-        )
+        found = BatchAnswer.empty(count, k, np.zeros(count, np.int64))
         size = self._queries_at_once(reported=report is not None)
         for start in range(0, count, size):
             some = range(start, min(start + size, count))
@@ -119,26 +117,21 @@ class ExactBatch:
         like, source = batch.like, batch.like.source
         assert isinstance(source, QuerySource), "a batch is of data and queries"
         if self._products is None:
-            n_arms = len(like.arms)
-            sums = source.exact_scores_of(batch.queries, like.arms, self._team).ravel()
-            positions = np.tile(np.arange(n_arms), len(batch))
-            starts = n_arms * np.arange(len(batch) + 1)
+            sums = source.exact_scores_of(batch.queries, like.arms, self._team)
+            found.fill(some, batch.best_of_all(sums, self._team))
+            return
+        chosen = self._products.candidates(batch)
+        if chosen is None:
+            return
+        positions, starts = chosen
+        sums = source.exact_scores_of_pairs(batch.queries, starts, like.arms[positions], self._team)
+        answered = np.flatnonzero(starts[1:] > starts[:-1])
+        if len(answered) == len(batch):
+            found.fill(some, batch.best(positions, starts, sums, self._team))
         else:
-            chosen = self._products.candidates(batch)
-            if chosen is None:
-                return
-            positions, starts = chosen
-            sums = source.exact_scores_of_pairs(
-                list(batch.queries), starts, like.arms[positions], self._team
-            )
-        answered = np.flatnonzero(np.diff(starts))
-        if len(answered) < len(batch):
             starts = np.append(starts[answered], starts[-1])
-            batch = batch.part(answered)
-        best = batch.best(positions, starts, sums, self._team)
-        found.positions[some][answered] = best.positions
-        found.scores[some][answered] = best.scores
-        found.evaluated[some][answered] = best.evaluated
+            best = batch.part(answered).best(positions, starts, sums, self._team)
+            found.fill(some.start + answered, best)
 
 
 def _is_small(problem: Problem) -> bool:

@@ -151,7 +151,7 @@ class QuerySource(Source):
         """
 
     def exact_scores_of_pairs(
-        self, queries: list[Floats], starts: Ints, arms: Ints, team: Team
+        self, queries: Floats, starts: Ints, arms: Ints, team: Team
     ) -> Floats:
         """Return the scores of the arms from ``starts[i]`` to ``starts[i + 1]`` for the query i."""
         ends = starts.tolist()
