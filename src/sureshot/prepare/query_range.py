@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot import _native
+
 if TYPE_CHECKING:
     from sureshot._types import Floats
 
@@ -20,7 +22,8 @@ def in_range(query: Floats) -> tuple[Floats, float]:
     Inner products are in proportion to the query. One whose squares would be too large or too small for
     float64 is scaled just as far as to have squares. Then no score is lost that float64 can hold.
     """
-    largest = float(np.abs(query).max())
+    smallest, largest = _native.extremes(query)
+    largest = max(-smallest, largest)
     exponent = math.frexp(largest)[1]
     beyond = exponent - min(max(exponent, -QUERY_EXPONENT), QUERY_EXPONENT)
     if beyond == 0 or largest == 0:
