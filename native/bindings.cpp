@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include "extremes.hpp"
 #include "isa.hpp"
 #include "passes.hpp"
 #include "team.hpp"
@@ -14,6 +15,13 @@ namespace {
 bool interrupted() {
     const nb::gil_scoped_acquire lock;
     return PyErr_CheckSignals() != 0;
+}
+
+using Values = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+
+Extremes extremes_of(const Values& values) {
+    const Unlocked unlocked(values.size());
+    return Extremes::of(values.data(), static_cast<std::int64_t>(values.size()));
 }
 
 // Python handles signals in its main thread only.
@@ -191,6 +199,20 @@ NB_MODULE(_native, m) {
         "data"_a.noconvert(), "element"_a, "arms"_a.noconvert(), "team"_a, "low"_a.noconvert(),
         "high"_a.noconvert(),
         "Fill low and high (coordinates,) with the limits of the values of the given arms.");
+
+    m.def(
+        "extremes",
+        [](const Values& values) {
+            if (values.size() == 0) throw nb::value_error("no values have no extremes");
+            const Extremes found = extremes_of(values);
+            return std::tuple(found.smallest, found.largest);
+        },
+        "values"_a.noconvert(), "Return the smallest and the largest of some values; NaN if one is.");
+
+    m.def(
+        "all_finite",
+        [](const Values& values) { return values.size() == 0 || extremes_of(values).finite(); },
+        "values"_a.noconvert(), "Return whether no value is infinite or NaN.");
 
     bind_race(m);
     bind_selection(m);

@@ -121,6 +121,23 @@ void bind_selection(nb::module_& m) {
         "Fill best_arms and best_scores (rows, k) with the columns and the scores of the k best of each row, best "
         "first, ties by the smaller column.");
     m.def(
+        "best",
+        [](const Reals& scores, const Ids& arms, std::int64_t k) {
+            if (scores.shape(0) != arms.shape(0) || k < 0 || static_cast<std::size_t>(k) > scores.shape(0)) {
+                throw nb::value_error("there must be a score for each arm, and k of them");
+            }
+            std::vector<std::int64_t> best_arms(static_cast<std::size_t>(k));
+            std::vector<double> best_scores(static_cast<std::size_t>(k));
+            {
+                const Unlocked unlocked(scores.shape(0));
+                best(scores.data(), arms.data(), static_cast<std::int64_t>(scores.shape(0)), k, best_arms.data(),
+                     best_scores.data());
+            }
+            return nb::make_tuple(array_of(std::move(best_arms)), array_of(std::move(best_scores)));
+        },
+        "scores"_a.noconvert(), "arms"_a.noconvert(), "k"_a,
+        "Return the k best arms, best first, ties by the smaller arm, and their scores.");
+    m.def(
         "best_of_each",
         [](const Reals& scores, const Ids& arms, const Ids& starts, std::int64_t k, Team& team,
            const IdTableOut& best_arms, const TableOut& best_scores) {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot._native import sizes_of
+from sureshot import _native
 
 if TYPE_CHECKING:
     from sureshot._native import Team
@@ -25,7 +25,8 @@ def in_range(query: Floats) -> tuple[Floats, float]:
     Inner products are in proportion to the query. One whose squares would be too large or too small for
     float64 is scaled just as far as to have squares. Then no score is lost that float64 can hold.
     """
-    largest = float(np.abs(query).max())
+    smallest, largest = _native.extremes(query)
+    largest = max(-smallest, largest)
     exponent = math.frexp(largest)[1]
     beyond = exponent - min(max(exponent, -QUERY_EXPONENT), QUERY_EXPONENT)
     if beyond == 0 or largest == 0:
@@ -36,7 +37,7 @@ def in_range(query: Floats) -> tuple[Floats, float]:
 def all_in_range(queries: Floats, team: Team) -> tuple[Floats, Floats | None]:
     """Return the same of several queries, one row each; None if every power is 1."""
     largest = np.empty(len(queries))
-    sizes_of(queries, team, largest)
+    _native.sizes_of(queries, team, largest)
     if largest.min() >= SMALLEST_IN_RANGE and largest.max() < LARGEST_IN_RANGE:
         return queries, None
     exponents = np.frexp(largest)[1]

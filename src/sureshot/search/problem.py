@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot import _native
 from sureshot._native import Team
 from sureshot.errors import BoundsError
 from sureshot.result import RoundInfo
@@ -87,9 +88,8 @@ class Problem:
         if self.factors is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 signed = self.factors[positions] * sums
-        finite = np.isfinite(signed)
-        if not finite.all():
-            arm = self.arms[positions][int(np.argmin(finite))]
+        if not _native.all_finite(signed):
+            arm = self.arms[positions][int(np.argmin(np.isfinite(signed)))]
             raise BoundsError(f"the score of data row {arm} is too large for float64")
         return self.as_scores(signed)
 

@@ -175,9 +175,8 @@ class DenseSource(QuerySource):
 
     def _checked_norms(self, arms: Ints, squares: Floats) -> Floats:
         norms = norms_of(self.data, arms, squares)
-        finite = np.isfinite(norms)
-        if not finite.all():
-            row = arms[int(np.argmin(finite))]
+        if not _native.all_finite(norms):
+            row = arms[int(np.argmin(np.isfinite(norms)))]
             raise BoundsError(f"the norm of data row {row} is too large for float64")
         self.check_norms(arms, norms)
         return norms
@@ -257,8 +256,8 @@ class DenseSource(QuerySource):
 
     def _refuse_unless_finite(self, sums: Floats, arms: Ints) -> None:
         """Raise the error that names the first arm whose sums, along the last axis, are not finite."""
-        finite = np.isfinite(sums)
-        if not finite.all():
+        if not _native.all_finite(sums):
+            finite = np.isfinite(sums)
             arm = int(arms[int(np.argmin(finite.reshape(-1, len(arms)).all(axis=0)))])
             self._refuse(arm)
 
