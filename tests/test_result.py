@@ -266,7 +266,7 @@ def test_a_batch_without_bounds_has_one_sentence() -> None:
     for text in (str(found.certificate), repr(found)):
         assert len(text) < 1500
     # A query alone says the same as in the batch.
-    alone = sureshot.top_k(data, queries[0], 3, rng=0)
+    alone = sureshot.top_k(data, queries[0], 3, budget=0.99, rng=0)
     assert alone.certificate == own[0]
     assert f"exceeds {own[0].limit:.6g} (an estimate" in own[0].assumption
 

@@ -191,14 +191,15 @@ def _answered_together(
 ) -> tuple[BatchResults | None, Ints]:
     """Answer some of the queries in one table; return that, and the places of those it lacks."""
     began = time.perf_counter()
-    batch = queries.batch(which, norms, like)
-    exactly = ExactBatch(batch, queries.team)
+    if like is None:
+        like, _ = queries.problem(which[0], queries.team, norms)
+    exactly = ExactBatch(like, len(which), queries.team)
     if not exactly.possible:
         return None, np.arange(len(which))
 
     def results(answer: BatchAnswer) -> BatchResults:
         return BatchResults(
-            problem=batch.like,
+            problem=like,
             answer=answer,
             certificate=exactly.certificate,
             choice=exactly.choice,
@@ -213,7 +214,10 @@ def _answered_together(
                 tally = begun.get(which[at]) or queries.tally(which[at])
                 so_far.of_query(at, replace(tally, rounds=list(tally.rounds)))
 
-    answer, left = exactly.answer(report if queries.request.progress is not None else None)
+    answer, left = exactly.answer(
+        lambda some: queries.batch(which[some.start : some.stop], norms, like),
+        report if queries.request.progress is not None else None,
+    )
     return results(answer), left
 
 

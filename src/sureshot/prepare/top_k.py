@@ -87,7 +87,8 @@ class PreparedQueries:
 
         `computed_norms` are those of the searched rows, for cosines, if this call had to compute them.
         """
-        return self._problem(self.request.queries[query], team, computed_norms), self.tally(query)
+        values = self.request.queries[query].astype(np.float64, copy=False)
+        return self._problem(values, team, computed_norms), self.tally(query)
 
     @property
     def sign(self) -> float:
@@ -101,18 +102,13 @@ class PreparedQueries:
             tally.numbers_read = tally.numbers_scanned = self.numbers_scanned
         return tally
 
-    def batch(
-        self, which: Sequence[int], computed_norms: Floats | None, like: Problem | None = None
-    ) -> Batch:
-        """Return some of the queries as one table; norms of rows that are needed must be known.
+    def batch(self, which: Sequence[int], computed_norms: Floats | None, like: Problem) -> Batch:
+        """Return some of the queries as one table, given the problem of one of them.
 
-        `like` is the problem of one of them, if there is one.
+        Norms of rows that are needed must be known.
         """
-        if like is None:
-            like, _ = self.problem(which[0], self.team, computed_norms)
-        queries, units = self.request.queries, None
-        if len(which) < len(queries):
-            queries = queries[which]
+        some = slice(which.start, which.stop) if isinstance(which, range) else which
+        queries, units = self.request.queries[some].astype(np.float64, copy=False), None
         if self.request.metric not in DISTANCES:
             queries, units = all_in_range(queries, self.team)
         if self.request.metric != "cosine":

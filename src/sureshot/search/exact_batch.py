@@ -51,22 +51,23 @@ class ExactBatch:
 
     Parameters
     ----------
-    batch
-        The queries.
+    like
+        The problem of one of the queries.
+    count
+        How many there are.
     team
         The threads that read.
     """
 
-    def __init__(self, batch: Batch, team: Team) -> None:
-        like = batch.like
-        self._batch, self._team = batch, team
-        self.multiplies = suits(like, len(batch)) and not screen_costs_less(like, len(batch))
+    def __init__(self, like: Problem, count: int, team: Team) -> None:
+        self._like, self._count, self._team = like, count, team
+        self.multiplies = suits(like, count) and not screen_costs_less(like, count)
         self._products = Products(like, team) if self.multiplies else None
 
     @property
     def possible(self) -> bool:
         """Whether the queries can be answered here."""
-        return self.multiplies or _is_small(self._batch.like)
+        return self.multiplies or _is_small(self._like)
 
     @property
     def choice(self) -> str:
@@ -76,44 +77,50 @@ class ExactBatch:
     @property
     def numbers_screened(self) -> int:
         """Numbers that are read for each query besides those of the evaluated arms."""
-        like = self._batch.like
+        like = self._like
         return len(like.arms) * like.source.n_coordinates if self.multiplies else 0
 
     @property
     def certificate(self) -> Certificate:
         """What is guaranteed of every answer."""
-        like = self._batch.like
+        like = self._like
         return (
             certificate.multiplied_answer(like)
             if self.multiplies
             else certificate.exact_answer(like)
         )
 
-    def answer(self, report: Report | None = None) -> tuple[BatchAnswer, Ints]:
+    def answer(
+        self, batch_of: Callable[[range], Batch], report: Report | None = None
+    ) -> tuple[BatchAnswer, Ints]:
         """Return the answers, and the positions of the queries that have none.
 
-        `report` is called with what was found so far, and which queries are new in it.
+        Parameters
+        ----------
+        batch_of
+            Makes the table of some queries: not of all, since that may not have room.
+        report
+            Called with what was found so far, and which queries are new in it.
         """
-        k, count = self._batch.like.k, len(self._batch)
+        k, count = self._like.k, self._count
         found = BatchAnswer.empty(count, k, np.zeros(count, np.int64))
         size = self._queries_at_once(reported=report is not None)
         for start in range(0, count, size):
             some = range(start, min(start + size, count))
-            self._answer_some(slice(some.start, some.stop), found)
+            self._answer_some(batch_of(some), slice(some.start, some.stop), found)
             if report is not None:
                 report(found, some)
         return found, np.flatnonzero(found.evaluated == 0)
 
     def _queries_at_once(self, *, reported: bool) -> int:
-        like = self._batch.like
+        like = self._like
         if not self.multiplies:
             return max(1, SCORES_AT_ONCE // len(like.arms))
         numbers = len(like.arms) * like.source.n_coordinates
         often = max(FEWEST_PER_REPORT, PRODUCTS_PER_REPORT // numbers) if reported else MOST_QUERIES
         return min(often, queries_at_once(like))
 
-    def _answer_some(self, some: slice, found: BatchAnswer) -> None:
-        batch = self._batch.part(some)
+    def _answer_some(self, batch: Batch, some: slice, found: BatchAnswer) -> None:
         like, source = batch.like, batch.like.source
         assert isinstance(source, QuerySource), "a batch is of data and queries"
         if self._products is None:

@@ -65,21 +65,26 @@ class Allowance:
         return max(left, race.rules.least_cost * everything)
 
     def _racing_on_pays(self, race: Race) -> bool:
-        """Return whether the race is predicted to end within the budget, or the best arms are clear."""
-        ledger = race.ledger
-        most = race.rules.longest_race * _cost_of_everything(race)
-        if race.rules.ask_again_after * _cost_so_far(race) > most:
-            return False  # little would be left for the arms that seem best
-        left = race.undecided()
-        estimates, errors = ledger.estimates[left], ledger.errors[left]
-        if race.front and policy.estimates_are_clear(race.rules, estimates, errors):
-            return True
+        """Return whether the race is predicted to end within the budget and in good time.
+
+        Or, for a while, if the best arms are clear: then only the certificate can gain.
+        """
+        ledger, rules = race.ledger, race.rules
+        spent, everything = _cost_so_far(race), _cost_of_everything(race)
+        if rules.ask_again_after * spent > rules.most_cost * everything:
+            return False  # the exact product would be cheaper
         likely = max(race.threshold, ledger.likely_threshold(race.problem.k))
         theta = likely + race.problem.epsilon
         needed, _ = ledger.remaining_steps(race.order.length, theta, race.log_level)
         unknown = max(0, race.problem.k - len(race.known_scores()))
         steps = needed + unknown * race.order.length
-        return steps * race.problem.source.blocks.size <= race.budget.predicted()
+        within = steps * race.problem.source.blocks.size <= race.budget.predicted()
+        if within and spent + race.costs.step * needed <= rules.most_cost * everything:
+            return True
+        left = race.undecided()
+        estimates, errors = ledger.estimates[left], ledger.errors[left]
+        clear = race.front > 0 and policy.estimates_are_clear(rules, estimates, errors)
+        return clear and rules.ask_again_after * spent <= rules.longest_race * everything
 
 
 def _cost_of_everything(race: Race) -> float:
