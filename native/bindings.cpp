@@ -158,22 +158,26 @@ NB_MODULE(_native, m) {
         "Fill scores (arms,) with the sum of the rewards of each arm over some runs of columns of coordinate-major "
         "data, and squares (arms,), for inner products, with that of their squares.");
 
-    m.def(
-        "pair_scores",
-        [](const Dense& dense, const Table& queries, const Ids& starts, const Ids& arms, Team& team,
-           const RealsOut& scores) {
-            if (static_cast<std::int64_t>(queries.shape(1)) != dense.matrix.n_columns) {
-                throw nb::value_error("a query is not as long as the rows of the data");
-            }
-            if (starts.shape(0) != queries.shape(0) + 1) throw nb::value_error("each query must have a start");
-            const nb::gil_scoped_release release;
-            pair_scores(team, dense.matrix, dense.metric, queries.data(),
-                        static_cast<std::int64_t>(queries.shape(0)), starts.data(), arms.data(), scores.data());
-        },
-        "dense"_a, "queries"_a.noconvert(), "starts"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
-        "scores"_a.noconvert(),
-        "Fill scores with those of the arms from starts[query] to starts[query + 1], for each query, as row_scores "
-        "does.");
+    const auto def_pair_scores = [&]<class Query>(Query) {
+        m.def(
+            "pair_scores",
+            [](const Dense& dense, const nb::ndarray<const Query, nb::ndim<2>, nb::c_contig, nb::device::cpu>& queries,
+               const Ids& starts, const Ids& arms, Team& team, const RealsOut& scores) {
+                if (static_cast<std::int64_t>(queries.shape(1)) != dense.matrix.n_columns) {
+                    throw nb::value_error("a query is not as long as the rows of the data");
+                }
+                if (starts.shape(0) != queries.shape(0) + 1) throw nb::value_error("each query must have a start");
+                const nb::gil_scoped_release release;
+                pair_scores(team, dense.matrix, dense.metric, queries.data(),
+                            static_cast<std::int64_t>(queries.shape(0)), starts.data(), arms.data(), scores.data());
+            },
+            "dense"_a, "queries"_a.noconvert(), "starts"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
+            "scores"_a.noconvert(),
+            "Fill scores with those of the arms from starts[query] to starts[query + 1], for each query, as "
+            "row_scores does.");
+    };
+    def_pair_scores(float{});
+    def_pair_scores(double{});
 
     m.def(
         "scan_rows",

@@ -34,8 +34,11 @@ void add(Selection& selection, Team& team, const Scores<Score>& scores, std::int
 template <class Value>
 using Values = nb::ndarray<Value, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <class Value>
-bool round(const Table& queries, double most, Team& team, const Values<Value>& values, const RealsOut& units,
+template <class Query>
+using QueryTable = nb::ndarray<const Query, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class Query, class Value>
+bool round(const QueryTable<Query>& queries, double most, Team& team, const Values<Value>& values, const RealsOut& units,
            const RealsOut& norms, const RealsOut& lost) {
     const std::size_t count = queries.shape(0);
     if (values.shape(0) != count || values.shape(1) != queries.shape(1)) {
@@ -45,9 +48,9 @@ bool round(const Table& queries, double most, Team& team, const Values<Value>& v
         if (numbers->shape(0) != count) throw nb::value_error("there must be a place for each query");
     }
     const nb::gil_scoped_release release;
-    return round_queries<Value>(team, queries.data(), static_cast<std::int64_t>(count),
+    return round_queries(team, queries.data(), static_cast<std::int64_t>(count),
                                 static_cast<std::int64_t>(queries.shape(1)), most,
-                                {values.data(), units.data(), norms.data(), lost.data()});
+                                RoundedTable<Value>{values.data(), units.data(), norms.data(), lost.data()});
 }
 
 }  // namespace
@@ -88,8 +91,10 @@ void bind_selection(nb::module_& m) {
               "what rounding to the type of the values loses. Return False if a largest value, unless it is 0, is "
               "not between 1 / most and most.");
     };
-    round_to(&round<float>);
-    round_to(&round<double>);
+    round_to(&round<float, float>);
+    round_to(&round<float, double>);
+    round_to(&round<double, float>);
+    round_to(&round<double, double>);
     m.def(
         "sizes_of",
         [](const Table& queries, Team& team, const RealsOut& sizes) {

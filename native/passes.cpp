@@ -1,6 +1,7 @@
 #include "passes.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "isa.hpp"
@@ -13,6 +14,8 @@ namespace {
 // meanwhile.
 constexpr std::int64_t rows_in_cache = 8;
 constexpr std::int64_t columns_in_cache = 4096;
+// Rows that are scored together for one query, at least: so often a piece of it is read from the caches.
+constexpr std::int64_t rows_of_a_query = 16;
 
 std::int64_t blocks_in_a_part(const Blocks& blocks, std::int64_t arms) {
     return std::max<std::int64_t>(numbers_in_a_part / std::max<std::int64_t>(blocks.size * arms, 1), 32);
@@ -243,22 +246,37 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
     }
 }
 
-void pair_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
+template <class Query>
+void pair_scores(Team& team, const Matrix& matrix, Metric metric, const Query* queries, std::int64_t n_queries,
                  const std::int64_t* starts, const std::int64_t* arms, double* scores) {
+    const std::int64_t width = matrix.n_columns;
+    constexpr bool widened = !std::is_same_v<Query, double>;
+    // A query in double, as kernels read it.
+    const auto in_double = [&](std::int64_t q, [[maybe_unused]] double* room) noexcept -> const double* {
+        const Query* const query = queries + q * width;
+        if constexpr (widened) {
+            return std::copy_n(query, width, room) - width;
+        } else {
+            return query;
+        }
+    };
     if (coordinate_major(matrix)) {
+        std::vector<double> room(widened ? static_cast<std::size_t>(width) : 0);
         for (std::int64_t q = 0; q < n_queries; ++q) {
             const std::int64_t begin = starts[q];
-            row_scores(team, matrix, metric, queries + q * matrix.n_columns, 1, {arms + begin, starts[q + 1] - begin},
+            row_scores(team, matrix, metric, in_double(q, room.data()), 1, {arms + begin, starts[q + 1] - begin},
                        scores + begin, nullptr);
         }
         return;
     }
-    const Run all{0, matrix.n_columns};
-    const std::int64_t together = rows_at_once(matrix);
+    const Run all{0, width};
+    const Workspaces rooms(team, widened ? width : 0);
+    const std::int64_t together = std::max(rows_at_once(matrix), rows_of_a_query);
     const std::int64_t each = starts[n_queries] / std::max<std::int64_t>(n_queries, 1) + 1;
-    team.run(n_queries, each * matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
+    team.run(n_queries, each * width, [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
         for (std::int64_t q = begin; q < end; ++q) {
-            const Scoring scoring{metric, queries + q * matrix.n_columns, nullptr, scores, nullptr, {&all, 1}};
+            if (starts[q] == starts[q + 1]) continue;
+            const Scoring scoring{metric, in_double(q, rooms.of(thread)), nullptr, scores, nullptr, {&all, 1}};
             for (std::int64_t some = starts[q]; some < starts[q + 1]; some += together) {
                 const Arms few{arms + some, std::min(together, starts[q + 1] - some)};
                 if (!score_rows(team, matrix, scoring, few, some)) return;
@@ -266,6 +284,11 @@ void pair_scores(Team& team, const Matrix& matrix, Metric metric, const double* 
         }
     });
 }
+
+template void pair_scores(Team&, const Matrix&, Metric, const float*, std::int64_t, const std::int64_t*,
+                          const std::int64_t*, double*);
+template void pair_scores(Team&, const Matrix&, Metric, const double*, std::int64_t, const std::int64_t*,
+                          const std::int64_t*, double*);
 
 void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
                    double* scores, double* squares) {

@@ -21,9 +21,10 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares);
 
-// scores of pairs: those of query q, of the arms starts[q], ..., starts[q + 1] - 1. Each is the one that row_scores
+// Queries of float or double, and scores of pairs: those of query q, of the arms starts[q], ..., starts[q + 1] - 1. Each is the one that row_scores
 // finds.
-void pair_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
+template <class Query>
+void pair_scores(Team& team, const Matrix& matrix, Metric metric, const Query* queries, std::int64_t n_queries,
                  const std::int64_t* starts, const std::int64_t* arms, double* scores);
 
 // The same over some runs of columns, of coordinate-major data.

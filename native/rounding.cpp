@@ -47,18 +47,21 @@ std::optional<RoundedQuery> rounded(Metric metric, const double* query, std::int
         int exponent;
         std::frexp(largest, &exponent);
         found.unit = std::ldexp(0.5, exponent);
-        const double unit = found.unit;
-        found.norm = unit * std::sqrt(sum_over(count, [&](std::int64_t at) {
-                         const double value = query[at] / unit;
+        const double inverse = 1 / found.unit;
+        found.norm = found.unit * std::sqrt(sum_over(count, [&](std::int64_t at) {
+                         const double value = query[at] * inverse;
                          return value * value;
                      }));
     } else if (largest > static_cast<double>(std::numeric_limits<float>::max())) {
         return std::nullopt;
     }
     float* const values = found.values.data();
-    const double unit = found.unit;
-    for (std::int64_t at = 0; at < count; ++at) values[at] = static_cast<float>(query[at] / unit);
-    const auto lost = [&](std::int64_t at) { return std::fabs(query[at] / unit - static_cast<double>(values[at])); };
+    // The unit is a power of two, and the query was scaled to a range in which its inverse is a number.
+    const double unit = found.unit, inverse = 1 / unit;
+    for (std::int64_t at = 0; at < count; ++at) values[at] = static_cast<float>(query[at] * inverse);
+    const auto lost = [&](std::int64_t at) {
+        return std::fabs(query[at] * inverse - static_cast<double>(values[at]));
+    };
     const double most = largest_of(count, lost);
     if (most == 0.0) return found;
     if (metric == Metric::l1) {
@@ -72,15 +75,16 @@ std::optional<RoundedQuery> rounded(Metric metric, const double* query, std::int
     return found;
 }
 
-template <class Value>
-bool round_queries(Team& team, const double* queries, std::int64_t n_queries, std::int64_t width, double most,
+template <class Query, class Value>
+bool round_queries(Team& team, const Query* queries, std::int64_t n_queries, std::int64_t width, double most,
                    const RoundedTable<Value>& out) {
     std::atomic<bool> possible{true};
     team.run(n_queries, width, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t q = begin; q < end && possible.load(std::memory_order_relaxed); ++q) {
-            const double* const query = queries + q * width;
+            const Query* const query = queries + q * width;
             Value* const values = out.values + q * width;
-            const double size = largest_of(width, [&](std::int64_t at) { return std::fabs(query[at]); });
+            const double size =
+                largest_of(width, [&](std::int64_t at) { return std::fabs(static_cast<double>(query[at])); });
             if (size != 0.0 && !(size > 1.0 / most && size < most)) {
                 possible.store(false, std::memory_order_relaxed);
                 return;
@@ -90,7 +94,7 @@ bool round_queries(Team& team, const double* queries, std::int64_t n_queries, st
             const double unit = std::ldexp(1.0, -exponent);
             double squares[lanes] = {}, losses[lanes] = {};
             const auto round = [&](std::int64_t at, std::int64_t lane) {
-                const double scaled = query[at] * unit;
+                const double scaled = static_cast<double>(query[at]) * unit;
                 const Value value = static_cast<Value>(scaled);
                 const double lost = scaled - static_cast<double>(value);
                 values[at] = value;
@@ -115,6 +119,8 @@ bool round_queries(Team& team, const double* queries, std::int64_t n_queries, st
     return possible.load();
 }
 
+template bool round_queries(Team&, const float*, std::int64_t, std::int64_t, double, const RoundedTable<float>&);
+template bool round_queries(Team&, const float*, std::int64_t, std::int64_t, double, const RoundedTable<double>&);
 template bool round_queries(Team&, const double*, std::int64_t, std::int64_t, double, const RoundedTable<float>&);
 template bool round_queries(Team&, const double*, std::int64_t, std::int64_t, double, const RoundedTable<double>&);
 

@@ -34,8 +34,8 @@ struct RoundedTable {
 
 // Returns false, and leaves the table as it is or half done, if the largest value of a query that is not all zeros
 // is not between 1 / most and most. Throws Cancelled.
-template <class Value>
-bool round_queries(Team& team, const double* queries, std::int64_t n_queries, std::int64_t width, double most,
+template <class Query, class Value>
+bool round_queries(Team& team, const Query* queries, std::int64_t n_queries, std::int64_t width, double most,
                    const RoundedTable<Value>& out);
 
 // The largest absolute value of each query. Throws Cancelled.

@@ -191,7 +191,7 @@ class Selection:
     def candidates(self) -> tuple[Ints, Ints]: ...
 
 def round_queries(
-    queries: Floats,
+    queries: Array,
     most: float,
     team: Team,
     values: Array,
@@ -246,7 +246,7 @@ def row_scores(
 ) -> None: ...
 def pair_scores(
     dense: Dense,
-    queries: Floats,
+    queries: Array,
     starts: Ints,
     arms: Ints,
     team: Team,

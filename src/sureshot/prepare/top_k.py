@@ -108,14 +108,15 @@ class PreparedQueries:
         Norms of rows that are needed must be known.
         """
         some = slice(which.start, which.stop) if isinstance(which, range) else which
-        queries, units = self.request.queries[some].astype(np.float64, copy=False), None
-        if self.request.metric not in DISTANCES:
+        queries, units = self.request.queries[some], None
+        # No number of float32 has a square that is too large or too small.
+        if self.request.metric not in DISTANCES and queries.dtype == np.float64:
             queries, units = all_in_range(queries, self.team)
         if self.request.metric != "cosine":
             return Batch(like, queries, units, self.request.row_scale)
         norms = self.bounds.exact_norms if computed_norms is None else computed_norms
         assert norms is not None, "a batch by cosine has norms"
-        query_norms = cosine.norms_of(queries)
+        query_norms = cosine.norms_of(queries.astype(np.float64, copy=False))
         for extreme in (float(query_norms.min()), float(query_norms.max())):
             cosine.factors(norms, self.request.arms, extreme)  # refuses what has no cosine
         return Batch(like, queries, norms=norms, query_norms=query_norms)

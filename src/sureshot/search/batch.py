@@ -13,7 +13,7 @@ from sureshot.errors import BoundsError
 
 if TYPE_CHECKING:
     from sureshot._native import Team
-    from sureshot._types import Floats, Ints
+    from sureshot._types import Array, Floats, Ints
     from sureshot.search.problem import Problem
 
     Which = Ints | tuple[slice | None, ...]
@@ -28,7 +28,7 @@ class Batch:
     """Queries of the same arms that are evaluated together."""
 
     like: Problem  # of one of the queries: all but the query, its norm and its unit is that of all
-    queries: Floats  # (queries, coordinates)
+    queries: Array  # (queries, coordinates), float64 or float32
     # What the scores are multiplied with besides the factors of the rows: a power of two for each query
     # that was scaled. None: 1 for each.
     units: Floats | None = None

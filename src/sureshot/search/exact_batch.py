@@ -124,7 +124,8 @@ class ExactBatch:
         like, source = batch.like, batch.like.source
         assert isinstance(source, QuerySource), "a batch is of data and queries"
         if self._products is None:
-            sums = source.exact_scores_of(batch.queries, like.arms, self._team)
+            queries = batch.queries.astype(np.float64, copy=False)
+            sums = source.exact_scores_of(queries, like.arms, self._team)
             found.fill(some, batch.best_of_all(sums, self._team))
             return
         chosen = self._products.candidates(batch)

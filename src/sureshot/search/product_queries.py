@@ -25,7 +25,7 @@ class ProductQueries:
     lost: Floats  # the norms of what rounding has lost
 
     @classmethod
-    def of(cls, queries: Floats, dtype: np.dtype[Any], team: Team) -> ProductQueries | None:
+    def of(cls, queries: Array, dtype: np.dtype[Any], team: Team) -> ProductQueries | None:
         """Return them, or None if some are too large or too small."""
         values = np.empty(queries.shape, dtype)
         units, norms, lost = np.empty((3, len(queries)))

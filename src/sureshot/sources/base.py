@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sureshot._native import Dense, Team
-    from sureshot._types import Floats, Ints
+    from sureshot._types import Array, Floats, Ints
     from sureshot.blocks import Blocks
     from sureshot.sources.costs import ReadingCosts
     from sureshot.sources.screening import RoundedQuery, Wanted
@@ -150,14 +150,12 @@ class QuerySource(Source):
         In one pass over the data, made by that team.
         """
 
-    def exact_scores_of_pairs(
-        self, queries: Floats, starts: Ints, arms: Ints, team: Team
-    ) -> Floats:
+    def exact_scores_of_pairs(self, queries: Array, starts: Ints, arms: Ints, team: Team) -> Floats:
         """Return the scores of the arms from ``starts[i]`` to ``starts[i + 1]`` for the query i."""
         ends = starts.tolist()
         return np.concatenate(
             [
-                self.exact_scores_of(query[None], arms[start:stop], team)[0]
+                self.exact_scores_of(query[None].astype(np.float64), arms[start:stop], team)[0]
                 for query, start, stop in zip(queries, ends, ends[1:], strict=False)
             ]
         )

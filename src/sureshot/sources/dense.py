@@ -155,9 +155,7 @@ class DenseSource(QuerySource):
         self._refuse_unless_finite(scores, arms)
         return scores
 
-    def exact_scores_of_pairs(
-        self, queries: Floats, starts: Ints, arms: Ints, team: Team
-    ) -> Floats:
+    def exact_scores_of_pairs(self, queries: Array, starts: Ints, arms: Ints, team: Team) -> Floats:
         """Return the scores of the arms from ``starts[i]`` to ``starts[i + 1]`` for the query i."""
         scores = np.empty(len(arms))
         _native.pair_scores(self.dense, queries, starts, arms, team, scores)
