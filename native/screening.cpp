@@ -43,13 +43,14 @@ void screen_by_row(Team& team, const Matrix& matrix, Metric metric, const Asked&
                      double* const squares = squared ? sums + asked.count * few.count : nullptr;
                      std::fill(sums, sums + tables * few.count, 0.0);
                      const bool done = in_parts(
-                         team, matrix.n_columns, few.count * tables, [&](std::int64_t from, std::int64_t to) {
+                         team, matrix.n_columns, few.count, [&](std::int64_t from, std::int64_t to) {
                              kernels().screen_rows(matrix, metric, asked, few, from, to, sums, squares);
                          });
                      if (!done) return;
                      f(thread, some, few.count, sums, squares);
                  }
-             });
+             },
+             asked.count == 1 ? 1 : together / 2);
 }
 
 template <class F>
