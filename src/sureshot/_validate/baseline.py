@@ -26,7 +26,7 @@ def query_request(query: Any, k: Any, shape: tuple[int, int]) -> tuple[Floats, i
     """Check what a baseline is asked; `shape` is that of its data."""
     if np.ndim(query) != 1:
         raise ValueError(f"query must have 1 dimension, got shape {np.shape(query)}")
-    queries = query_rows(query, shape[1])
+    queries: Floats = query_rows(query, shape[1]).astype(np.float64, copy=False)
     k = whole_number(k, "k", 1)
     if k > shape[0]:
         raise ValueError(f"k must be at most the number of data rows, {shape[0]}, got {k}")

@@ -92,9 +92,9 @@ def _cost_of_everything(race: Race) -> float:
 
 
 def _cost_so_far(race: Race) -> float:
-    costs, rounds = race.costs, len(race.fronts) - 1
-    return (
-        costs.step * float(race.ledger.steps.sum())
-        + rounds * (costs.round + costs.visit * len(race.problem.arms))
-        + costs.row * race.order.length * len(race.known_scores())
-    )
+    """Return what a race has cost; by column, where that is far more than the steps, with its rounds."""
+    costs, steps = race.costs, race.costs.step * float(race.ledger.steps.sum())
+    if not race.problem.source.coordinate_major:
+        return steps
+    visits = (len(race.fronts) - 1) * (costs.round + costs.visit * len(race.problem.arms))
+    return steps + visits + costs.row * race.order.length * len(race.known_scores())
