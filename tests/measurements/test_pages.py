@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from measurements.harness.page import DOCS
+from measurements.plane import figure as plane_figure
+from measurements.plane import table as plane_table
+from measurements.plane.cases import BATCHES
 from measurements.policy import rules
 from measurements.share import run as share
 from measurements.share import table
@@ -40,6 +43,16 @@ def test_speed() -> None:
     committed = pictures.read((DOCS / "figures" / "speed.svg").read_text(encoding="utf-8"))
     assert any(committed.marks)
     drawn = drawing.svg(figure.NAME, speed_table.picture(found))
+    pictures.assert_same(pictures.read(drawn), committed)
+
+
+def test_plane() -> None:
+    found = rows.read(DOCS / "results" / "plane.jsonl")
+    assert_on_page("benchmarks.md", "plane summary", plane_table.summary(found))
+    assert_on_page("benchmarks.md", "plane", plane_table.plane(found, BATCHES))
+    assert_on_page("benchmarks.md", "metrics", plane_table.metrics(found))
+    committed = pictures.read((DOCS / "figures" / "plane.svg").read_text(encoding="utf-8"))
+    drawn = drawing.svg(plane_figure.NAME, plane_figure.picture(found))
     pictures.assert_same(pictures.read(drawn), committed)
 
 
