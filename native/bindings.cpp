@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include "extremes.hpp"
 #include "isa.hpp"
 #include "passes.hpp"
 #include "team.hpp"
@@ -14,6 +15,13 @@ namespace {
 bool interrupted() {
     const nb::gil_scoped_acquire lock;
     return PyErr_CheckSignals() != 0;
+}
+
+using Values = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+
+Extremes extremes_of(const Values& values) {
+    const Unlocked unlocked(values.size());
+    return Extremes::of(values.data(), static_cast<std::int64_t>(values.size()));
 }
 
 // Python handles signals in its main thread only.
@@ -125,22 +133,45 @@ NB_MODULE(_native, m) {
         "of its own, and squares (arms,), for inner products, with its squared norm.");
 
     m.def(
-        "pair_scores",
-        [](const Dense& dense, const nb::list& queries, const Ids& starts, const Ids& arms, Team& team,
-           const RealsOut& scores) {
-            std::vector<const double*> values;
-            for (const nb::handle query : queries) {
-                const auto its = nb::cast<Reals>(query, false);
-                if (static_cast<std::int64_t>(its.shape(0)) != dense.matrix.n_columns) {
-                    throw nb::value_error("a query is not as long as the rows of the data");
-                }
-                values.push_back(its.data());
+        "column_scores",
+        [](const Dense& dense, const Ids& starts, const Ids& stops, const Ids& arms, Team& team,
+           const RealsOut& scores, const std::optional<RealsOut>& squares) {
+            if (!coordinate_major(dense.matrix)) throw nb::value_error("runs of columns are read of coordinate-major data");
+            if (starts.shape(0) != stops.shape(0)) throw nb::value_error("a run has a start and a stop");
+            if (squares && dense.metric != Metric::inner_product) {
+                throw nb::value_error("squares come with inner products only");
             }
-            if (starts.shape(0) != values.size() + 1) throw nb::value_error("each query must have a start");
+            std::vector<Run> runs(starts.shape(0));
+            for (std::size_t at = 0; at < runs.size(); ++at) {
+                runs[at] = {starts.data()[at], stops.data()[at]};
+                if (runs[at].begin < 0 || runs[at].begin > runs[at].end || runs[at].end > dense.matrix.n_columns) {
+                    throw nb::value_error("a run of columns is not within the data");
+                }
+            }
             const nb::gil_scoped_release release;
-            pair_scores(team, dense.matrix, dense.metric, values, starts.data(), arms.data(), scores.data());
+            column_scores(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
+                          {runs.data(), static_cast<std::int64_t>(runs.size())}, scores.data(),
+                          squares ? squares->data() : nullptr);
         },
-        "dense"_a, "queries"_a, "starts"_a.noconvert(), "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
+        "dense"_a, "starts"_a.noconvert(), "stops"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
+        "scores"_a.noconvert(), "squares"_a.noconvert() = nb::none(),
+        "Fill scores (arms,) with the sum of the rewards of each arm over some runs of columns of coordinate-major "
+        "data, and squares (arms,), for inner products, with that of their squares.");
+
+    m.def(
+        "pair_scores",
+        [](const Dense& dense, const Table& queries, const Ids& starts, const Ids& arms, Team& team,
+           const RealsOut& scores) {
+            if (static_cast<std::int64_t>(queries.shape(1)) != dense.matrix.n_columns) {
+                throw nb::value_error("a query is not as long as the rows of the data");
+            }
+            if (starts.shape(0) != queries.shape(0) + 1) throw nb::value_error("each query must have a start");
+            const nb::gil_scoped_release release;
+            pair_scores(team, dense.matrix, dense.metric, queries.data(),
+                        static_cast<std::int64_t>(queries.shape(0)), starts.data(), arms.data(), scores.data());
+        },
+        "dense"_a, "queries"_a.noconvert(), "starts"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
+        "scores"_a.noconvert(),
         "Fill scores with those of the arms from starts[query] to starts[query + 1], for each query, as row_scores "
         "does.");
 
@@ -168,6 +199,20 @@ NB_MODULE(_native, m) {
         "data"_a.noconvert(), "element"_a, "arms"_a.noconvert(), "team"_a, "low"_a.noconvert(),
         "high"_a.noconvert(),
         "Fill low and high (coordinates,) with the limits of the values of the given arms.");
+
+    m.def(
+        "extremes",
+        [](const Values& values) {
+            if (values.size() == 0) throw nb::value_error("no values have no extremes");
+            const Extremes found = extremes_of(values);
+            return std::tuple(found.smallest, found.largest);
+        },
+        "values"_a.noconvert(), "Return the smallest and the largest of some values; NaN if one is.");
+
+    m.def(
+        "all_finite",
+        [](const Values& values) { return values.size() == 0 || extremes_of(values).finite(); },
+        "values"_a.noconvert(), "Return whether no value is infinite or NaN.");
 
     bind_race(m);
     bind_selection(m);

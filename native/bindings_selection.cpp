@@ -1,6 +1,7 @@
 // The choice of the k best from scores that are known up to an error.
 #include "best_of_each.hpp"
 #include "bindings.hpp"
+#include "rounding.hpp"
 #include "selection.hpp"
 
 namespace sureshot {
@@ -28,6 +29,25 @@ void add(Selection& selection, Team& team, const Scores<Score>& scores, std::int
                              static_cast<std::int64_t>(arms), both_signs};
     const nb::gil_scoped_release release;
     selection.add(team, scores.data(), scores.stride(0), first, errors);
+}
+
+template <class Value>
+using Values = nb::ndarray<Value, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class Value>
+bool round(const Table& queries, double most, Team& team, const Values<Value>& values, const RealsOut& units,
+           const RealsOut& norms, const RealsOut& lost) {
+    const std::size_t count = queries.shape(0);
+    if (values.shape(0) != count || values.shape(1) != queries.shape(1)) {
+        throw nb::value_error("there must be a place for each value of the queries");
+    }
+    for (const RealsOut* numbers : {&units, &norms, &lost}) {
+        if (numbers->shape(0) != count) throw nb::value_error("there must be a place for each query");
+    }
+    const nb::gil_scoped_release release;
+    return round_queries<Value>(team, queries.data(), static_cast<std::int64_t>(count),
+                                static_cast<std::int64_t>(queries.shape(1)), most,
+                                {values.data(), units.data(), norms.data(), lost.data()});
 }
 
 }  // namespace
@@ -60,6 +80,63 @@ void bind_selection(nb::module_& m) {
         },
         "Return the arms that can be among the k best, ascending, of one query after the other, and where those "
         "of each query start; none for a query that has too many.");
+    const auto round_to = [&](auto function) {
+        m.def("round_queries", function, "queries"_a.noconvert(), "most"_a, "team"_a, "values"_a.noconvert(),
+              "units"_a.noconvert(), "norms"_a.noconvert(), "lost"_a.noconvert(),
+              "Fill values with queries times a power of two each, such that the largest is between 1/2 and 1, "
+              "units with these powers, norms with those of the queries times their units, and lost with those of "
+              "what rounding to the type of the values loses. Return False if a largest value, unless it is 0, is "
+              "not between 1 / most and most.");
+    };
+    round_to(&round<float>);
+    round_to(&round<double>);
+    m.def(
+        "sizes_of",
+        [](const Table& queries, Team& team, const RealsOut& sizes) {
+            if (sizes.shape(0) != queries.shape(0)) throw nb::value_error("there must be a place for each query");
+            const nb::gil_scoped_release release;
+            sizes_of(team, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
+                     static_cast<std::int64_t>(queries.shape(1)), sizes.data());
+        },
+        "queries"_a.noconvert(), "team"_a, "sizes"_a.noconvert(),
+        "Fill sizes with the largest absolute value of each query.");
+    m.def(
+        "best_of_rows",
+        [](const Table& scores, std::int64_t k, Team& team, const IdTableOut& best_arms, const TableOut& best_scores) {
+            const auto rows = static_cast<std::int64_t>(scores.shape(0));
+            const auto width = static_cast<std::int64_t>(scores.shape(1));
+            if (k > width) throw nb::value_error("a row has fewer than k scores");
+            for (const auto& [its_rows, its_width] : {std::pair{best_arms.shape(0), best_arms.shape(1)},
+                                                      std::pair{best_scores.shape(0), best_scores.shape(1)}}) {
+                if (static_cast<std::int64_t>(its_rows) != rows || static_cast<std::int64_t>(its_width) != k) {
+                    throw nb::value_error("there must be k places for each row");
+                }
+            }
+            std::vector<std::int64_t> starts;
+            for (std::int64_t row = 0; row <= rows; ++row) starts.push_back(row * width);
+            const nb::gil_scoped_release release;
+            best_of_each(team, scores.data(), nullptr, starts.data(), rows, k, best_arms.data(), best_scores.data());
+        },
+        "scores"_a.noconvert(), "k"_a, "team"_a, "best_arms"_a.noconvert(), "best_scores"_a.noconvert(),
+        "Fill best_arms and best_scores (rows, k) with the columns and the scores of the k best of each row, best "
+        "first, ties by the smaller column.");
+    m.def(
+        "best",
+        [](const Reals& scores, const Ids& arms, std::int64_t k) {
+            if (scores.shape(0) != arms.shape(0) || k < 0 || static_cast<std::size_t>(k) > scores.shape(0)) {
+                throw nb::value_error("there must be a score for each arm, and k of them");
+            }
+            std::vector<std::int64_t> best_arms(static_cast<std::size_t>(k));
+            std::vector<double> best_scores(static_cast<std::size_t>(k));
+            {
+                const Unlocked unlocked(scores.shape(0));
+                best(scores.data(), arms.data(), static_cast<std::int64_t>(scores.shape(0)), k, best_arms.data(),
+                     best_scores.data());
+            }
+            return nb::make_tuple(array_of(std::move(best_arms)), array_of(std::move(best_scores)));
+        },
+        "scores"_a.noconvert(), "arms"_a.noconvert(), "k"_a,
+        "Return the k best arms, best first, ties by the smaller arm, and their scores.");
     m.def(
         "best_of_each",
         [](const Reals& scores, const Ids& arms, const Ids& starts, std::int64_t k, Team& team,

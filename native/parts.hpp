@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kernels.hpp"
+#include "runs.hpp"
 #include "team.hpp"
 
 namespace sureshot {
@@ -32,6 +33,17 @@ bool in_parts(Team& team, std::int64_t n_columns, std::int64_t n_arms, const F& 
     for (std::int64_t begin = 0; begin < n_columns; begin += part) {
         if (team.cancelled()) return false;
         f(begin, std::min(begin + part, n_columns));
+    }
+    return true;
+}
+
+// The same for each of some runs of columns.
+template <class F>
+bool in_runs(Team& team, Runs runs, std::int64_t n_arms, const F& f) {
+    for (std::int64_t at = 0; at < runs.count; ++at) {
+        const std::int64_t start = runs.runs[at].begin;
+        const auto moved = [&](std::int64_t begin, std::int64_t end) { f(start + begin, start + end); };
+        if (!in_parts(team, runs.runs[at].end - start, n_arms, moved)) return false;
     }
     return true;
 }

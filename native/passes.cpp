@@ -37,9 +37,10 @@ struct Scoring {
     const double* zeros;  // as many as columns, or null if no squares are wanted
     double* scores;
     double* squares;
+    Runs runs;  // the columns that are added up
 
     Scoring with(const double* other, double* its_scores) const {
-        return {metric, other, nullptr, its_scores, nullptr};
+        return {metric, other, nullptr, its_scores, nullptr, runs};
     }
     bool squared() const { return zeros != nullptr; }
     // Of the numbers in a part, which stay in the caches while they are read twice.
@@ -60,10 +61,10 @@ void negate(double* values, std::int64_t count) {
 void score_few(Team& team, const Matrix& matrix, const Scoring& scoring, Arms arms) {
     const auto size = static_cast<std::size_t>(arms.count * lanes);
     std::vector<double> sums(size), square_sums(scoring.squared() ? size : 0);
-    team.run(2 * arms.count, matrix.n_columns / 2, [&](std::int64_t begin, std::int64_t end) noexcept {
+    team.run(2 * arms.count, scoring.runs.columns() / 2, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t half = begin; half < end;) {
             const std::int64_t next = half % 2 == 0 ? std::min(half + 2, end) : half + 1;
-            in_parts(team, matrix.n_columns, 4 * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
+            in_runs(team, scoring.runs, 4 * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
                 scoring.each(sums.data(), square_sums.data(), [&](Metric metric, const double* query, double* out) {
                     kernels().add_halves(matrix, metric, query, arms, {half, next}, from, to, out);
                 });
@@ -136,7 +137,8 @@ void score_together(Team& team, const Matrix& matrix, const Scoring& first, cons
                          negate(first.squares + some, few.count);
                      }
                  }
-             });
+             },
+             2 * rows_in_cache);
 }
 
 // The same for a tile of arms column by column; `space` has room for its places, two sums of lanes and one more.
@@ -146,8 +148,8 @@ bool score_tile(Team& team, const Matrix& matrix, const Scoring& scoring, const 
     double* sums = space + places;
     double* square_sums = sums + places * lanes;
     std::fill(sums, scoring.squared() ? square_sums + places * lanes : square_sums, 0.0);
-    const bool done = in_parts(
-        team, matrix.n_columns, places * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
+    const bool done = in_runs(
+        team, scoring.runs, places * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
             scoring.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
                 kernels().add_columns(matrix, metric, query, tile.places, from, to, out);
             });
@@ -167,7 +169,7 @@ void score_by_column(Team& team, const Matrix& matrix, const Scoring& first, con
                      std::int64_t n_queries, Arms arms) {
     const std::int64_t tables = first.squared() ? 2 : 1;
     const Workspaces spaces(team, ArmTile::most_places(arms) * (tables * lanes + 1));
-    team.run(arms.count, n_queries * matrix.n_columns,
+    team.run(arms.count, n_queries * first.runs.columns(),
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
                  for (std::int64_t arm = begin; arm < end;) {
                      const ArmTile tile(matrix, {arms.ids + arm, end - arm});
@@ -225,7 +227,8 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares) {
     const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
-    const Scoring first{metric, queries, squares == nullptr ? nullptr : zeros.data(), scores, squares};
+    const Run all{0, matrix.n_columns};
+    const Scoring first{metric, queries, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}};
     if (far_apart(matrix, arms)) {
         score_few(team, matrix, first, arms);
         for (std::int64_t q = 1; q < n_queries; ++q) {
@@ -240,28 +243,39 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
     }
 }
 
-void pair_scores(Team& team, const Matrix& matrix, Metric metric, const std::vector<const double*>& queries,
+void pair_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                  const std::int64_t* starts, const std::int64_t* arms, double* scores) {
-    const auto count = static_cast<std::int64_t>(queries.size());
     if (coordinate_major(matrix)) {
-        for (std::int64_t q = 0; q < count; ++q) {
+        for (std::int64_t q = 0; q < n_queries; ++q) {
             const std::int64_t begin = starts[q];
-            row_scores(team, matrix, metric, queries[static_cast<std::size_t>(q)], 1,
-                       {arms + begin, starts[q + 1] - begin}, scores + begin, nullptr);
+            row_scores(team, matrix, metric, queries + q * matrix.n_columns, 1, {arms + begin, starts[q + 1] - begin},
+                       scores + begin, nullptr);
         }
         return;
     }
+    const Run all{0, matrix.n_columns};
     const std::int64_t together = rows_at_once(matrix);
-    const std::int64_t each = starts[count] / std::max<std::int64_t>(count, 1) + 1;
-    team.run(count, each * matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
+    const std::int64_t each = starts[n_queries] / std::max<std::int64_t>(n_queries, 1) + 1;
+    team.run(n_queries, each * matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t q = begin; q < end; ++q) {
-            const Scoring scoring{metric, queries[static_cast<std::size_t>(q)], nullptr, scores, nullptr};
+            const Scoring scoring{metric, queries + q * matrix.n_columns, nullptr, scores, nullptr, {&all, 1}};
             for (std::int64_t some = starts[q]; some < starts[q + 1]; some += together) {
                 const Arms few{arms + some, std::min(together, starts[q + 1] - some)};
                 if (!score_rows(team, matrix, scoring, few, some)) return;
             }
         }
     });
+}
+
+void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
+                   double* scores, double* squares) {
+    const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
+    const Scoring scoring{metric, query, squares == nullptr ? nullptr : zeros.data(), scores, squares, runs};
+    if (far_apart(matrix, arms)) {
+        score_few(team, matrix, scoring, arms);
+    } else {
+        score_by_column(team, matrix, scoring, query, 1, arms);
+    }
 }
 
 void scan_rows(Team& team, const Matrix& matrix, const double* middle, const double* unit, Arms arms,

@@ -3,9 +3,8 @@
 // anything is read. What they fill has one entry per arm unless another shape is given.
 #pragma once
 
-#include <vector>
-
 #include "matrix.hpp"
+#include "runs.hpp"
 #include "team.hpp"
 
 namespace sureshot {
@@ -24,8 +23,12 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
 
 // scores of pairs: those of query q, of the arms starts[q], ..., starts[q + 1] - 1. Each is the one that row_scores
 // finds.
-void pair_scores(Team& team, const Matrix& matrix, Metric metric, const std::vector<const double*>& queries,
+void pair_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                  const std::int64_t* starts, const std::int64_t* arms, double* scores);
+
+// The same over some runs of columns, of coordinate-major data.
+void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
+                   double* scores, double* squares);
 
 // reach: the largest |value - middle| * unit; squares: the squared norm.
 void scan_rows(Team& team, const Matrix& matrix, const double* middle, const double* unit, Arms arms,

@@ -17,20 +17,25 @@ SURESHOT_ALONE std::int64_t reached_by(const Score* scores, const Score of_thres
         const Score of_errors = cuts.unit[q] * of_unit + cuts.length[q] * of_length - cuts.slack[q];
         return !(score < cuts.threshold[q] * of_threshold + of_errors);
     };
-    const auto take = [&](std::int64_t q) {
-        if (!reaches(q)) return;
+    // Without a branch, which would be predicted wrongly as often as a score reaches its threshold. There is room:
+    // no more were found than scores lie before this one.
+    const auto take = [&](std::int64_t q, std::int32_t taken) {
         out.arm[found] = arm;
-        out.query[found++] = static_cast<std::int32_t>(q);
+        out.query[found] = static_cast<std::int32_t>(q);
+        found += taken;
     };
     std::int64_t start = 0;
     for (; start + together <= count; start += together) {
-        std::int32_t any = 0;
+        std::int32_t any = 0, each[together];
         SURESHOT_ONE_VECTOR
-        for (std::int64_t q = start; q < start + together; ++q) any |= reaches(q) ? 1 : 0;
+        for (std::int64_t at = 0; at < together; ++at) {
+            each[at] = reaches(start + at) ? 1 : 0;
+            any |= each[at];
+        }
         if (any == 0) continue;
-        for (std::int64_t q = start; q < start + together; ++q) take(q);
+        for (std::int64_t at = 0; at < together; ++at) take(start + at, each[at]);
     }
-    for (; start < count; ++start) take(start);
+    for (; start < count; ++start) take(start, reaches(start) ? 1 : 0);
     return found;
 }
 

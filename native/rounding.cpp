@@ -1,5 +1,6 @@
 #include "rounding.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -69,6 +70,61 @@ std::optional<RoundedQuery> rounded(Metric metric, const double* query, std::int
                          }));
     }
     return found;
+}
+
+template <class Value>
+bool round_queries(Team& team, const double* queries, std::int64_t n_queries, std::int64_t width, double most,
+                   const RoundedTable<Value>& out) {
+    std::atomic<bool> possible{true};
+    team.run(n_queries, width, [&](std::int64_t begin, std::int64_t end) noexcept {
+        for (std::int64_t q = begin; q < end && possible.load(std::memory_order_relaxed); ++q) {
+            const double* const query = queries + q * width;
+            Value* const values = out.values + q * width;
+            const double size = largest_of(width, [&](std::int64_t at) { return std::fabs(query[at]); });
+            if (size != 0.0 && !(size > 1.0 / most && size < most)) {
+                possible.store(false, std::memory_order_relaxed);
+                return;
+            }
+            int exponent = 0;
+            if (size != 0.0) std::frexp(size, &exponent);
+            const double unit = std::ldexp(1.0, -exponent);
+            double squares[lanes] = {}, losses[lanes] = {};
+            const auto round = [&](std::int64_t at, std::int64_t lane) {
+                const double scaled = query[at] * unit;
+                const Value value = static_cast<Value>(scaled);
+                const double lost = scaled - static_cast<double>(value);
+                values[at] = value;
+                squares[lane] += scaled * scaled;
+                losses[lane] += lost * lost;
+            };
+            std::int64_t at = 0;
+            for (; at + lanes <= width; at += lanes) {
+                for (std::int64_t lane = 0; lane < lanes; ++lane) round(at + lane, lane);
+            }
+            for (; at < width; ++at) round(at, at % lanes);
+            double square = 0.0, loss = 0.0;
+            for (std::int64_t lane = 0; lane < lanes; ++lane) {
+                square += squares[lane];
+                loss += losses[lane];
+            }
+            out.units[q] = unit;
+            out.norms[q] = std::sqrt(square);
+            out.lost[q] = std::sqrt(loss);
+        }
+    });
+    return possible.load();
+}
+
+template bool round_queries(Team&, const double*, std::int64_t, std::int64_t, double, const RoundedTable<float>&);
+template bool round_queries(Team&, const double*, std::int64_t, std::int64_t, double, const RoundedTable<double>&);
+
+void sizes_of(Team& team, const double* queries, std::int64_t n_queries, std::int64_t width, double* sizes) {
+    team.run(n_queries, width, [&](std::int64_t begin, std::int64_t end) noexcept {
+        for (std::int64_t q = begin; q < end; ++q) {
+            const double* const query = queries + q * width;
+            sizes[q] = largest_of(width, [&](std::int64_t at) { return std::fabs(query[at]); });
+        }
+    });
 }
 
 }  // namespace sureshot

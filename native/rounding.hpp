@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "matrix.hpp"
+#include "team.hpp"
 
 namespace sureshot {
 
@@ -20,5 +21,24 @@ struct RoundedQuery {
 // products with it are equal. Such a query is divided by a power of two first, so that its largest value is
 // about 1.
 std::optional<RoundedQuery> rounded(Metric metric, const double* query, std::int64_t count);
+
+// Queries for a matrix product: of each its values times a power of two, such that the largest is between 1/2 and
+// 1, rounded; that power; the norm of the query times it, and of what rounding has lost.
+template <class Value>
+struct RoundedTable {
+    Value* values;  // [query][coordinate]
+    double* units;
+    double* norms;
+    double* lost;
+};
+
+// Returns false, and leaves the table as it is or half done, if the largest value of a query that is not all zeros
+// is not between 1 / most and most. Throws Cancelled.
+template <class Value>
+bool round_queries(Team& team, const double* queries, std::int64_t n_queries, std::int64_t width, double most,
+                   const RoundedTable<Value>& out);
+
+// The largest absolute value of each query. Throws Cancelled.
+void sizes_of(Team& team, const double* queries, std::int64_t n_queries, std::int64_t width, double* sizes);
 
 }  // namespace sureshot

@@ -16,8 +16,8 @@ SURESHOT_ALONE void add_values(const Value* const* rows, const double* query, st
         own[r] = rows[r];
         for (std::int64_t lane = 0; lane < lanes; ++lane) sums[r][lane] = lanes_of_rows[r * lanes + lane];
     }
-    const std::int64_t whole = count - count % columns_together;
-    for (std::int64_t start = 0; start < whole; start += columns_together) {
+    std::int64_t start = 0;
+    for (; start + columns_together <= count; start += columns_together) {
         for (std::int64_t r = 0; r < n_rows; ++r) {
             const Few<Value> values{own[r] + start};
             SURESHOT_ONE_VECTOR
@@ -31,9 +31,18 @@ SURESHOT_ALONE void add_values(const Value* const* rows, const double* query, st
             }
         }
     }
+    // Short rows consist of what follows to a large part: one column of each lane at a time, and then the last ones.
+    for (; start + lanes <= count; start += lanes) {
+        for (std::int64_t r = 0; r < n_rows; ++r) {
+            SURESHOT_ONE_VECTOR
+            for (std::int64_t lane = 0; lane < lanes; ++lane) {
+                sums[r][lane] += Reward::reward(number(own[r][start + lane]), query[start + lane]);
+            }
+        }
+    }
     for (std::int64_t r = 0; r < n_rows; ++r) {
-        for (std::int64_t j = whole; j < count; ++j) {
-            sums[r][j % lanes] += Reward::reward(number(own[r][j]), query[j]);
+        for (std::int64_t j = start; j < count; ++j) {
+            sums[r][j - start] += Reward::reward(number(own[r][j]), query[j]);
         }
         for (std::int64_t lane = 0; lane < lanes; ++lane) lanes_of_rows[r * lanes + lane] = sums[r][lane];
     }
@@ -133,8 +142,10 @@ void add_rows(const Matrix& matrix, Metric metric, const double* query, Arms arm
         for (; arm + rows_together <= arms.count; arm += rows_together) {
             add_some_rows<Reward, rows_together>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
         }
-        for (; arm < arms.count; ++arm) {
-            add_some_rows<Reward, 1>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
+        switch (arms.count - arm) {
+            case 3: return add_some_rows<Reward, 3>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
+            case 2: return add_some_rows<Reward, 2>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
+            case 1: return add_some_rows<Reward, 1>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
         }
     });
 }

@@ -112,6 +112,16 @@ def test_the_work_says_what_was_chosen_and_why() -> None:
     )
     assert sureshot.top_k(small, small[3], 5, method="exact").work.choice == ""
     budget = sureshot.top_k(small, small[3] - 0.5, 5, bounds=(0, 1), budget=0.3, rng=0)
-    assert budget.work.choice.startswith("raced: there is a budget")
+    assert "there is a budget" in budget.work.choice
     several = sureshot.top_k(small, small[:3] - 0.5, 5, bounds=(0, 1))
     assert several.work.choice == several.queries[0].work.choice
+
+
+def test_a_schedule_that_reads_nearly_everything_is_not_run() -> None:
+    data = np.random.default_rng(0).random((50, 300), np.float32)
+    found = sureshot.top_k(
+        data, data[3] - 0.5, 2, bounds=(0, 1), method="bounded-me", epsilon=0.1, rng=0
+    )
+    assert found.certificate.exact
+    assert found.work.choice.startswith("every arm evaluated: the schedule would read nearly")
+    assert found.work.numbers_read == data.size

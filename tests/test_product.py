@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -255,8 +256,8 @@ def test_threads_and_groups_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_work_and_progress(by_product: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_batch, "PRODUCTS_TOLD", 1)
-    monkeypatch.setattr(exact_batch, "FEWEST_TOLD", 2)
+    monkeypatch.setattr(exact_batch, "PRODUCTS_PER_REPORT", 1)
+    monkeypatch.setattr(exact_batch, "FEWEST_PER_REPORT", 2)
     rng = np.random.default_rng(13)
     data = rng.standard_normal((2100, 16), dtype=np.float32)
     reported: list[sureshot.RoundInfo] = []
@@ -404,3 +405,40 @@ def test_a_selection_gives_up_a_query_with_too_many_candidates() -> None:
     candidates, starts = selection.candidates()
     assert starts.tolist() == [0, 0, 3]
     assert candidates.tolist() == [4997, 4998, 4999]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [1, 7, 8, 97, 1535])
+def test_queries_are_rounded_to_one_size(dtype: Any, width: int) -> None:
+    rng = np.random.default_rng(width)
+    queries = rng.standard_normal((6, width)) * np.ldexp(1.0, [[0], [90], [-90], [3], [0], [0]])
+    queries[4] = 0
+    values = np.empty(queries.shape, dtype)
+    units, norms, lost = np.empty((3, 6))
+    assert _native.round_queries(queries, 2.0**100, Team(2), values, units, norms, lost)
+    scaled = queries * units[:, None]
+    np.testing.assert_array_equal(values, scaled.astype(dtype))
+    sizes = np.abs(scaled).max(axis=1)
+    assert ((sizes >= 0.5) & (sizes < 1) | (sizes == 0)).all()
+    assert units[4] == 1
+    np.testing.assert_allclose(norms, [math.hypot(*own) for own in scaled], rtol=1e-12)
+    np.testing.assert_allclose(
+        lost, [math.hypot(*own) for own in scaled - values.astype(float)], rtol=1e-12
+    )
+    for size in (2.0**120, 2.0**-120):
+        assert not _native.round_queries(
+            size * queries[[0, 3]], 2.0**100, Team(1), values[:2], units[:2], norms[:2], lost[:2]
+        )
+
+
+def test_the_best_of_each_row_of_scores() -> None:
+    rng = np.random.default_rng(5)
+    scores = rng.integers(0, 9, (33, 40)).astype(float)
+    for k in (1, 7, 40):
+        best, found = np.empty((33, k), np.int64), np.empty((33, k))
+        _native.best_of_rows(scores, k, Team(2), best, found)
+        expected = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        np.testing.assert_array_equal(best, expected)
+        np.testing.assert_array_equal(found, np.take_along_axis(scores, expected, axis=1))
+    with pytest.raises(ValueError, match="fewer than k scores"):
+        _native.best_of_rows(scores, 41, Team(1), np.empty((33, 41), np.int64), np.empty((33, 41)))

@@ -190,6 +190,20 @@ class Selection:
     ) -> None: ...
     def candidates(self) -> tuple[Ints, Ints]: ...
 
+def round_queries(
+    queries: Floats,
+    most: float,
+    team: Team,
+    values: Array,
+    units: Floats,
+    norms: Floats,
+    lost: Floats,
+) -> bool: ...
+def sizes_of(queries: Floats, team: Team, sizes: Floats) -> None: ...
+def best_of_rows(
+    scores: Floats, k: int, team: Team, best_arms: Ints, best_scores: Floats
+) -> None: ...
+def best(scores: Floats, arms: Ints, k: int) -> tuple[Ints, Floats]: ...
 def best_of_each(
     scores: Floats,
     arms: Ints,
@@ -199,6 +213,8 @@ def best_of_each(
     best_arms: Ints,
     best_scores: Floats,
 ) -> None: ...
+def extremes(values: Floats) -> tuple[float, float]: ...
+def all_finite(values: Floats) -> bool: ...
 def coordinate_major(data: Array, element: Element) -> bool: ...
 def block_sums(
     dense: Dense,
@@ -230,11 +246,20 @@ def row_scores(
 ) -> None: ...
 def pair_scores(
     dense: Dense,
-    queries: list[Floats],
+    queries: Floats,
     starts: Ints,
     arms: Ints,
     team: Team,
     scores: Floats,
+) -> None: ...
+def column_scores(
+    dense: Dense,
+    starts: Ints,
+    stops: Ints,
+    arms: Ints,
+    team: Team,
+    scores: Floats,
+    squares: Floats | None = None,
 ) -> None: ...
 
 FLOAT_ROUNDINGS: int

@@ -98,8 +98,9 @@ def top_k(
         at most once.
     budget, budget_seconds
         Stop after this share of all numbers, or this time; the certificate then says which epsilon
-        was reached. The k answers are evaluated exactly on top of it. Not for ``"bounded-me"`` and
-        ``"exact"``.
+        was reached. The k answers are evaluated exactly, on top of it where that takes more than half
+        of what is left at the end. A budget of 1 is no limit, and neither is a time that is surely
+        enough to evaluate every row. Not for ``"bounded-me"`` and ``"exact"``.
     where
         Boolean mask or array of indices without duplicates: search only these rows.
     row_scale

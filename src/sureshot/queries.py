@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sureshot.prepare.top_k import PreparedQueries
     from sureshot.result import TopK
     from sureshot.search.batch import BatchAnswer
-    from sureshot.search.problem import Tally
+    from sureshot.search.problem import Problem, Tally
     from sureshot.search.race.finishing import Outcome
 
 # Queries that are searched before it is first predicted whether the others are: a race that gains nothing
@@ -54,7 +54,7 @@ def run_queries(queries: PreparedQueries, started: float) -> TopK:
         elif results:
             results += _run_exactly(queries, rest, norms, {})
         else:
-            return _run_all_exactly(queries, norms, started)
+            return _run_all_exactly(queries, one, norms, started)
     return _stacked(queries, results, started)
 
 
@@ -155,10 +155,12 @@ def _multiply_the_rest(
     return [done[query] if query in done else next(exactly) for query in (*raced, *rest)]
 
 
-def _run_all_exactly(queries: PreparedQueries, norms: Floats | None, started: float) -> TopK:
-    """Search with all queries by reading everything."""
+def _run_all_exactly(
+    queries: PreparedQueries, first: Problem, norms: Floats | None, started: float
+) -> TopK:
+    """Search with all queries, the first of which has this problem, by reading everything."""
     which = range(len(queries.request.queries))
-    found, left = _answered_together(queries, which, norms, {})
+    found, left = _answered_together(queries, which, norms, {}, first)
     if found is None or len(left):
         results = _written_down(queries, which, norms, {}, found, left)
         return _stacked(queries, results, started)
@@ -185,17 +187,19 @@ def _answered_together(
     which: Sequence[int],
     norms: Floats | None,
     begun: Mapping[int, Tally],
+    like: Problem | None = None,
 ) -> tuple[BatchResults | None, Ints]:
     """Answer some of the queries in one table; return that, and the places of those it lacks."""
     began = time.perf_counter()
-    batch = queries.batch(which, norms)
-    exactly = ExactBatch(batch, queries.team)
+    if like is None:
+        like, _ = queries.problem(which[0], queries.team, norms)
+    exactly = ExactBatch(like, len(which), queries.team)
     if not exactly.possible:
         return None, np.arange(len(which))
 
     def results(answer: BatchAnswer) -> BatchResults:
         return BatchResults(
-            problem=batch.like,
+            problem=like,
             answer=answer,
             certificate=exactly.certificate,
             choice=exactly.choice,
@@ -203,14 +207,17 @@ def _answered_together(
             seconds=time.perf_counter() - began,
         )
 
-    def tell(answer: BatchAnswer, some: range) -> None:
+    def report(answer: BatchAnswer, some: range) -> None:
         so_far = results(answer)
         for at in some:
             if answer.evaluated[at]:
                 tally = begun.get(which[at]) or queries.tally(which[at])
                 so_far.of_query(at, replace(tally, rounds=list(tally.rounds)))
 
-    answer, left = exactly.answer(tell if queries.request.progress is not None else None)
+    answer, left = exactly.answer(
+        lambda some: queries.batch(which[some.start : some.stop], norms, like),
+        report if queries.request.progress is not None else None,
+    )
     return results(answer), left
 
 
@@ -235,7 +242,7 @@ def _written_down(
     for at, query in enumerate(which):
         if query not in results:
             assert found is not None, "a query that is not left was found"
-            # Of these rounds somebody has been told when the answer was found.
+            # These rounds were reported when the answer was found.
             tally = replace(begun.get(query) or queries.tally(query), progress=None)
             results[query] = found.of_query(at, tally)
     return [results[query] for query in which]

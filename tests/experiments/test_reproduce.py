@@ -244,3 +244,21 @@ def open_browser(playwright: Any) -> Any:
         if installed or "Executable doesn't exist" not in str(error):
             raise
         return None
+
+
+def test_one_curve_is_measured_again_and_the_others_keep_their_rows(tmp_path: Path) -> None:
+    """The rows are those of another commit; what is measured again is not repeated after an interruption."""
+    for _ in reproduce.measure(["fig2"], "small", None, tmp_path):
+        pass
+    file = reproduce.rows_file(tmp_path, "fig2")
+    old = [row | {"commit": "old"} for row in rows.read(file)]
+    rows.write(file, old)
+    steps = reproduce.measure(["fig2"], "small", None, tmp_path, again=["betting, budget"])
+    next(steps)
+    list(reproduce.measure(["fig2"], "small", None, tmp_path, again=["betting, budget"]))
+    found = rows.read(file)
+    assert found[: len(old)] == old
+    budgets = [row for row in old if rows.curve(row) == "betting, budget"]
+    assert len(found) == len(old) + len(budgets) > len(old)
+    reported = reproduce.reported("fig2", "small", tmp_path)
+    assert {rows.curve(row) for row in reported if row["commit"] != "old"} == {"betting, budget"}

@@ -48,6 +48,18 @@ def test_only_what_promises_more_than_it_was_asked_for_has_no_guarantee() -> Non
     }
 
 
+def test_searches_with_a_budget_have_a_curve_of_their_own() -> None:
+    asked = [["epsilon", 0.0], ["delta", 0.05], ["budget", 0.2]]
+    found = [row("betting"), row("betting", knobs=asked, seconds=[0.05, 0.05]), row("GreedyMIPS")]
+    assert list(speed_up.titles(found)) == ["betting", "betting, budget", "GreedyMIPS"]
+    by_clock, _ = speed_up.findings(found, 5)
+    assert "betting with a budget 4×, " in by_clock
+    assert [line[:2] for line in speed_up.summary(found, 5).body][1] == [
+        "betting with a budget",
+        "1",
+    ]
+
+
 def test_the_range_is_what_the_promises_say() -> None:
     found = [row("BoundedME, R = 1", promised_epsilon=[3.5, 4.51]), row("betting"), REFUSED]
     (note,) = fig2.unit_range(found)

@@ -36,6 +36,8 @@ class CheckedRace(Race):
         self.block_sizes = blocks.sums(np.ones(blocks.n_coordinates)).astype(np.int64)
         self.verdicts = {SUSPENDED: 0, DROPPED: 0}  # that were checked
         self.came_back = 0  # arms that were suspended and read on
+        # Numbers read by a race that a budget has ended; some arms may have been read since its last round.
+        self.raced: int | None = None
 
     def _floor(self) -> float:
         """Return the stake that is best for as many steps as all arms are raced for sure."""
@@ -52,6 +54,8 @@ class CheckedRace(Race):
         rung, limit, guess = self.ladder.rung, self.ladder.limit, self.guess
         resumed = not (before == ACTIVE).any()
         went_on = super().read_on()
+        if not went_on:
+            self.raced = self.tally.numbers_read
         staked = not self.problem.intervals.estimated or limit > 0
         self.evidence.record_guess(guess + self.problem.epsilon, self.front, stakes=staked)
         self._check_limit(limit)
@@ -133,9 +137,9 @@ class CheckedRace(Race):
 
     def _read_by_shortlist(self) -> int:
         """Return how many numbers were read of the arms that seemed best, after the race."""
-        rounds = self.tally.rounds
-        raced = [info.numbers_read for info in rounds if info.pulls <= self.front]
-        return rounds[-1].numbers_read - raced[-1] if rounds else 0
+        if self.raced is None or not self.tally.rounds:
+            return 0
+        return max(0, self.tally.rounds[-1].numbers_read - self.raced)
 
     def _estimates(self, positions: Ints) -> tuple[Floats, Floats]:
         return estimates_of(self.table, self.order, positions, self.ledger.steps[positions])

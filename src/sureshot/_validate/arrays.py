@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 SCALED = ("ip", "abs-ip")
 
 
+# Numbers of queries that are checked at once.
+CHECKED_AT_ONCE = 1 << 20
+
+
 def data_array(data: Any) -> Array:
     """Return the data, which must be an array that the kernels can read where it is."""
     if not isinstance(data, np.ndarray) or isinstance(data, np.ma.MaskedArray):
@@ -47,8 +51,8 @@ def data_array(data: Any) -> Array:
     return data
 
 
-def query_rows(query: Any, width: int) -> Floats:
-    """Return the queries as rows of float64."""
+def query_rows(query: Any, width: int) -> Array:
+    """Return the queries as rows of float64, or of float32 if they are: a large batch is not copied."""
     given = np.asarray(query)
     if not is_number(given.dtype) or given.dtype.itemsize > 8:
         raise TypeError(f"query must hold real numbers of at most 64 bits, got {given.dtype}")
@@ -61,14 +65,19 @@ def query_rows(query: Any, width: int) -> Floats:
         raise ValueError(message)
     if len(given) == 0:
         raise ValueError("query must hold at least one query, got none")
-    queries = np.ascontiguousarray(given, dtype=np.float64).reshape(-1, width)
-    if not np.isfinite(queries).all():
-        row, coordinate = np.argwhere(~np.isfinite(queries))[0]
-        message = (
-            f"query must be finite, got {queries[row, coordinate]} at coordinate {coordinate}"
-            + ("" if given.ndim == 1 else f" of query {row}")
-        )
-        raise ValueError(message)
+    dtype = given.dtype if given.dtype == np.float32 else np.float64
+    queries = np.ascontiguousarray(given, dtype=dtype).reshape(-1, width)
+    rows = max(1, CHECKED_AT_ONCE // width)
+    for start in range(0, len(queries), rows):
+        finite = np.isfinite(queries[start : start + rows])
+        if not finite.all():
+            row, coordinate = np.argwhere(~finite)[0]
+            message = (
+                f"query must be finite, got {queries[start + row, coordinate]} "
+                f"at coordinate {coordinate}"
+                + ("" if given.ndim == 1 else f" of query {start + row}")
+            )
+            raise ValueError(message)
     if (
         given.dtype.kind in "iu"
         and not (queries.astype(given.dtype).reshape(given.shape) == given).all()

@@ -170,10 +170,12 @@ def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
             f"got norms of shape {given.shape}"
         )
         raise ValueError(message)
-    limit = given.astype(np.float64)
+    limit = np.ascontiguousarray(given, dtype=np.float64).reshape(given.shape)
     if not (limit.min() >= 0 and limit.max() < np.inf):
         raise ValueError("bounds must have finite norms of at least 0")
-    return limit[arms] if limit.ndim else np.full(len(arms), limit)
+    if limit.ndim == 0:
+        return np.full(len(arms), limit)
+    return limit if len(arms) == len(limit) else limit[arms]
 
 
 def _are_exact(bounds: Bounds) -> bool:

@@ -36,6 +36,7 @@ from sureshot.experiments import reproduce as reproduction
 from sureshot.experiments.answers import InvalidAnswer
 from sureshot.experiments.compare import MissingPart
 from sureshot.experiments.sets import UnreadableData
+from sureshot.experiments.speed_up import STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -229,7 +230,16 @@ def demo(rows: int, columns: int, seed: int, as_json: bool) -> None:
     default=None,
     help="Folder for rows, figures and report.html.  [default: results/reproduce-SCALE]",
 )
-def reproduce(what: str, scale: str, folder: Path | None, out: Path | None) -> None:
+@click.option(
+    "--again",
+    multiple=True,
+    type=click.Choice(list(STYLES)),
+    help="Measure this curve of Figures 2 to 4 again, unless its rows are of this commit; the others keep "
+    "their rows. May be given several times.",
+)
+def reproduce(
+    what: str, scale: str, folder: Path | None, out: Path | None, again: tuple[str, ...]
+) -> None:
     """Repeat the experiments of the paper, and write a report.
 
     WHAT is a figure or the table of the paper, or all of them. Every measurement is stored as a row
@@ -245,7 +255,7 @@ def reproduce(what: str, scale: str, folder: Path | None, out: Path | None) -> N
     for line in reproduction.lacking(names, folder):
         click.echo(line, err=True)
     try:
-        measured = follow(reproduction.measure(names, scale, folder, out))
+        measured = follow(reproduction.measure(names, scale, folder, out, again))
     except (MissingPart, UnreadableData, InvalidAnswer) as error:
         reproduction.write_report(scale, out)  # of the rows so far
         raise InputError(f"{error}. The rows so far are in {out / 'rows'}") from error

@@ -23,7 +23,7 @@ from sureshot.experiments import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from sureshot.experiments.rows import Row
@@ -84,7 +84,13 @@ def rows_file(out: Path, name: str) -> Path:
     return out / "rows" / f"{name}.jsonl"
 
 
-def measure(names: Sequence[str], scale: str, folder: Path | None, out: Path) -> Iterator[Step]:
+def measure(
+    names: Sequence[str],
+    scale: str,
+    folder: Path | None,
+    out: Path,
+    again: Collection[str] = (),
+) -> Iterator[Step]:
     """Measure what has no row yet, and yield after each row.
 
     Parameters
@@ -97,10 +103,13 @@ def measure(names: Sequence[str], scale: str, folder: Path | None, out: Path) ->
         Where the files of real data are, if there are any.
     out
         Folder of the rows.
+    again
+        Curves of which only the rows of this commit count: those of other commits are measured again.
     """
     plan = {name: _possible(EXPERIMENTS[name], scale, folder) for name in names}
     missing = {
-        name: rows.missing(cases, rows.read(rows_file(out, name))) for name, cases in plan.items()
+        name: rows.missing(cases, _valid(rows.read(rows_file(out, name)), again))
+        for name, cases in plan.items()
     }
     total = sum(map(len, plan.values()))
     done = total - sum(map(len, missing.values()))
@@ -110,6 +119,11 @@ def measure(names: Sequence[str], scale: str, folder: Path | None, out: Path) ->
             rows.append(rows_file(out, name), row)
             done += 1
             yield Step(name, done, total, experiment.describe(row))
+
+
+def _valid(found: Sequence[Row], again: Collection[str]) -> list[Row]:
+    commit = rows.environment()["commit"]
+    return [row for row in found if row.get("commit") == commit or rows.curve(row) not in again]
 
 
 def _possible(experiment: Experiment, scale: str, folder: Path | None) -> list[Any]:

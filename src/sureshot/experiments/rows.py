@@ -62,6 +62,18 @@ def write(path: Path, found: Iterable[Row]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
 
 
+def curve(row: Row) -> str:
+    """Return to which curve of a figure a row belongs: its method, apart from the searches with a budget.
+
+    Examples
+    --------
+    >>> curve({"method": "betting", "knobs": [["budget", 0.1]]})
+    'betting, budget'
+    """
+    method: str = row["method"]
+    return f"{method}, budget" if "budget" in dict(row.get("knobs", ())) else method
+
+
 def missing(wanted: Sequence[Case], there: Iterable[Row]) -> list[Case]:
     """Return the cases without a row: a row holds the fields of its case.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sureshot.experiments import drawing, metrics
 from sureshot.experiments.numbers import digits, seconds
+from sureshot.experiments.rows import curve
 from sureshot.experiments.section import Claim, Picture, Section, Table
 from sureshot.experiments.titles import TITLES
 
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 
     from sureshot.experiments.rows import Row
 
-# Colour and marker of each method.
+# Colour and marker of each curve.
 STYLES = {
     "betting": (drawing.COLOURS[0], "o"),
     "betting, scanned": (drawing.COLOURS[6], "o"),
+    "betting, budget": (drawing.COLOURS[0], "*"),
+    "betting, scanned, budget": (drawing.COLOURS[6], "*"),
     "BoundedME": (drawing.COLOURS[1], "s"),
     "BoundedME, R = 1": (drawing.COLOURS[7], "s"),
     "BoundedME, R = 1, columns": (drawing.COLOURS[8], "s"),
@@ -69,7 +72,7 @@ def titles(found: Sequence[Row]) -> dict[str, str]:
     R = 1 is true of some data; where the range is larger, what is promised in truth is more than the
     ε that was asked for, and the name says that nothing is promised for that.
     """
-    there = {row["method"] for row in found}
+    there = {curve(row) for row in found}
     names = {method: TITLES[method] for method in STYLES if method in there}
     for row in measured(found):
         if row["method"] in UNIT_RANGE:
@@ -87,7 +90,7 @@ def picture(name: str, found: Sequence[Row]) -> Any:
     for line, (label, measure) in zip(panels, MEASURES.items(), strict=True):
         for axes, k in zip(line, ks, strict=True):
             for method, (colour, marker) in STYLES.items():
-                mine = [row for row in found if (row["k"], row["method"]) == (k, method)]
+                mine = [row for row in found if (row["k"], curve(row)) == (k, method)]
                 cloud = points(mine, measure)
                 if not cloud:
                     continue
@@ -113,7 +116,7 @@ def summary(found: Sequence[Row], k: int) -> Table:
     """Return the table of what each method reaches at high precision."""
     body = []
     for method, title in titles(found).items():
-        mine = measured([row for row in found if (row["k"], row["method"]) == (k, method)])
+        mine = measured([row for row in found if (row["k"], curve(row)) == (k, method)])
         if mine:
             speeds = [best(mine, measure) for measure in MEASURES.values()]
             prepared = median(row["preparation_seconds"] for row in mine)
@@ -160,7 +163,7 @@ def findings(found: Sequence[Row], k: int) -> tuple[str, ...]:
     sentences = []
     for label, measure in MEASURES.items():
         reached = {
-            title: best([row for row in found if (row["k"], row["method"]) == (k, method)], measure)
+            title: best([row for row in found if (row["k"], curve(row)) == (k, method)], measure)
             for method, title in titles(found).items()
         }
         ranked = sorted(

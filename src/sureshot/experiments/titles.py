@@ -5,6 +5,8 @@ from __future__ import annotations
 TITLES = {
     "betting": "betting",
     "betting, scanned": "betting, scanned",
+    "betting, budget": "betting with a budget",
+    "betting, scanned, budget": "betting with a budget, scanned",
     "BoundedME": "BoundedME, true range",
     "BoundedME, R = 1": "BoundedME, R = 1",
     "BoundedME, R = 1, columns": "BoundedME, R = 1, by columns",

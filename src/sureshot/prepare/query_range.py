@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot import _native
+
 if TYPE_CHECKING:
+    from sureshot._native import Team
     from sureshot._types import Floats
 
 # The largest value of a query, as a power of two, is at most this, and at least one over it.
 QUERY_EXPONENT = 300
+SMALLEST_IN_RANGE = 2.0 ** (-QUERY_EXPONENT - 1)
+LARGEST_IN_RANGE = 2.0**QUERY_EXPONENT
 
 
 def in_range(query: Floats) -> tuple[Floats, float]:
@@ -20,7 +25,8 @@ def in_range(query: Floats) -> tuple[Floats, float]:
     Inner products are in proportion to the query. One whose squares would be too large or too small for
     float64 is scaled just as far as to have squares. Then no score is lost that float64 can hold.
     """
-    largest = float(np.abs(query).max())
+    smallest, largest = _native.extremes(query)
+    largest = max(-smallest, largest)
     exponent = math.frexp(largest)[1]
     beyond = exponent - min(max(exponent, -QUERY_EXPONENT), QUERY_EXPONENT)
     if beyond == 0 or largest == 0:
@@ -28,9 +34,12 @@ def in_range(query: Floats) -> tuple[Floats, float]:
     return np.ldexp(query, -beyond), math.ldexp(1.0, beyond)
 
 
-def all_in_range(queries: Floats) -> tuple[Floats, Floats | None]:
+def all_in_range(queries: Floats, team: Team) -> tuple[Floats, Floats | None]:
     """Return the same of several queries, one row each; None if every power is 1."""
-    largest = np.maximum(queries.max(axis=1), -queries.min(axis=1))
+    largest = np.empty(len(queries))
+    _native.sizes_of(queries, team, largest)
+    if largest.min() >= SMALLEST_IN_RANGE and largest.max() < LARGEST_IN_RANGE:
+        return queries, None
     exponents = np.frexp(largest)[1]
     beyond = exponents - np.clip(exponents, -QUERY_EXPONENT, QUERY_EXPONENT)
     beyond[largest == 0] = 0

@@ -87,7 +87,8 @@ class PreparedQueries:
 
         `computed_norms` are those of the searched rows, for cosines, if this call had to compute them.
         """
-        return self._problem(self.request.queries[query], team, computed_norms), self.tally(query)
+        values = self.request.queries[query].astype(np.float64, copy=False)
+        return self._problem(values, team, computed_norms), self.tally(query)
 
     @property
     def sign(self) -> float:
@@ -101,14 +102,15 @@ class PreparedQueries:
             tally.numbers_read = tally.numbers_scanned = self.numbers_scanned
         return tally
 
-    def batch(self, which: Sequence[int], computed_norms: Floats | None) -> Batch:
-        """Return some of the queries as one table; norms of rows that are needed must be known."""
-        like, _ = self.problem(which[0], self.team, computed_norms)
-        queries, units = self.request.queries, None
-        if len(which) < len(queries):
-            queries = queries[which]
+    def batch(self, which: Sequence[int], computed_norms: Floats | None, like: Problem) -> Batch:
+        """Return some of the queries as one table, given the problem of one of them.
+
+        Norms of rows that are needed must be known.
+        """
+        some = slice(which.start, which.stop) if isinstance(which, range) else which
+        queries, units = self.request.queries[some].astype(np.float64, copy=False), None
         if self.request.metric not in DISTANCES:
-            queries, units = all_in_range(queries)
+            queries, units = all_in_range(queries, self.team)
         if self.request.metric != "cosine":
             return Batch(like, queries, units, self.request.row_scale)
         norms = self.bounds.exact_norms if computed_norms is None else computed_norms

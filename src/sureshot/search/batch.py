@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem
 
+    Which = Ints | tuple[slice | None, ...]
+
+# Which queries and arms make up the table of all scores.
+EACH_QUERY: Which = (slice(None), None)
+EACH_ARM: Which = (None, slice(None))
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -44,8 +50,11 @@ class Batch:
             None if self.query_norms is None else self.query_norms[some],
         )
 
-    def scores(self, queries: Ints, positions: Ints, sums: Floats) -> Floats:
-        """Return the scores, as they are ranked, of pairs of a query and an arm, given their sums."""
+    def scores(self, queries: Which, positions: Which, sums: Floats) -> Floats:
+        """Return the scores, as they are ranked, of pairs of a query and an arm, given their sums.
+
+        The indices of both are those of pairs, or such that together they make a table.
+        """
         factors = self._factors(queries, positions)
         signed = sums
         if factors is not None:
@@ -53,11 +62,12 @@ class Batch:
                 signed = factors * sums
         finite = np.isfinite(signed)
         if not finite.all():
-            arm = self.like.arms[positions[int(np.argmin(finite))]]
+            arms = np.broadcast_to(self.like.arms[positions], signed.shape)
+            arm = arms.ravel()[int(np.argmin(finite))]
             raise BoundsError(f"the score of data row {arm} is too large for float64")
         return self.like.as_scores(signed)
 
-    def _factors(self, queries: Ints, positions: Ints) -> Floats | None:
+    def _factors(self, queries: Which, positions: Which) -> Floats | None:
         if self.norms is not None and self.query_norms is not None:
             of_pairs: Floats = 1 / (self.norms[positions] * self.query_norms[queries])
             return of_pairs
@@ -79,13 +89,20 @@ class Batch:
 
     def best(self, positions: Ints, starts: Ints, sums: Floats, team: Team) -> BatchAnswer:
         """Return the k best of the arms of each query, those from its start to the next, by their sums."""
-        k, counts = self.like.k, np.diff(starts)
+        counts = starts[1:] - starts[:-1]
         of_query = np.repeat(np.arange(len(counts)), counts)
         scores = self.scores(of_query, positions, sums)
-        found = BatchAnswer(
-            np.empty((len(counts), k), np.int64), np.empty((len(counts), k)), counts
+        found = BatchAnswer.empty(len(counts), self.like.k, counts)
+        _native.best_of_each(
+            scores, positions, starts, self.like.k, team, found.positions, found.scores
         )
-        _native.best_of_each(scores, positions, starts, k, team, found.positions, found.scores)
+        return found
+
+    def best_of_all(self, sums: Floats, team: Team) -> BatchAnswer:
+        """Return the k best arms of each query by the sums of all, (queries, arms)."""
+        scores = self.scores(EACH_QUERY, EACH_ARM, sums)
+        found = BatchAnswer.empty(len(sums), self.like.k, np.full(len(sums), sums.shape[1]))
+        _native.best_of_rows(scores, self.like.k, team, found.positions, found.scores)
         return found
 
 
@@ -96,3 +113,14 @@ class BatchAnswer:
     positions: Ints  # (queries, k), in Problem.arms
     scores: Floats
     evaluated: Ints  # arms of each query whose exact score was computed
+
+    @classmethod
+    def empty(cls, n_queries: int, k: int, evaluated: Ints) -> BatchAnswer:
+        """Return answers that are still to be filled in."""
+        return cls(np.empty((n_queries, k), np.int64), np.empty((n_queries, k)), evaluated)
+
+    def fill(self, some: slice | Ints, answers: BatchAnswer) -> None:
+        """Fill in the answers to some of the queries."""
+        self.positions[some] = answers.positions
+        self.scores[some] = answers.scores
+        self.evaluated[some] = answers.evaluated

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.search.problem import largest
+from sureshot import _native
 
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
 
 
 class Best:
-    """The k best of the arms that were evaluated so far, by position."""
+    """The k best of the arms that were evaluated so far, by position, best first."""
 
     def __init__(self, k: int) -> None:
         self.k = k
@@ -21,14 +21,13 @@ class Best:
         self.scores: Floats = np.empty(0)
 
     def add(self, positions: Ints, scores: Floats) -> None:
-        """Take in some arms with larger positions than all before, in ascending order."""
+        """Take in some arms, each of them once."""
         if len(self.positions):
             positions = np.concatenate([self.positions, positions])
             scores = np.concatenate([self.scores, scores])
-        kept = np.sort(largest(scores, self.k)) if len(scores) > self.k else slice(None)
-        self.positions, self.scores = positions[kept], scores[kept]
+        self.positions, self.scores = _native.best(scores, positions, min(self.k, len(scores)))
 
     @property
     def threshold(self) -> float | None:
         """The k-th best score, if there are so many."""
-        return float(self.scores.min()) if len(self.scores) == self.k else None
+        return float(self.scores[-1]) if len(self.scores) == self.k else None

@@ -49,6 +49,7 @@ def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:
     )
     at_once = not rounds or rounds[0].pulls == n_rewards
     if at_once or _reads_nearly_everything(problem, rounds):
+        tally.choice = "every arm evaluated: the schedule would read nearly everything"
         return exact.search(problem, rng, tally)
 
     order = drawable[generator_of(rng).permutation(n_rewards)]

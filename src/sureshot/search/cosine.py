@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot import _native
+
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
 
@@ -20,7 +22,8 @@ def norm_of(query: Floats) -> float:
 
     Not by numpy.linalg.norm: that asks BLAS, whose threads take their time and whose digits differ.
     """
-    largest = float(np.abs(query).max())
+    smallest, largest = _native.extremes(query)
+    largest = max(-smallest, largest)
     return largest * math.sqrt(float(np.square(query / largest).sum()))
 
 
@@ -36,7 +39,7 @@ def factors(norms: Floats, arms: Ints, query_norm: float) -> Floats:
 
     Refuses norms that have no direction, or that float64 cannot compute or divide by.
     """
-    smallest, largest = float(norms.min()), float(norms.max())
+    smallest, largest = _native.extremes(norms)
     if smallest < SMALLEST_NORM:
         problem = "norm 0" if smallest == 0 else "a norm too small for float64"
         message = (

@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from sureshot.search.batch import Batch
     from sureshot.search.problem import Problem
 
-    Tell = Callable[[BatchAnswer, range], None]
+    Report = Callable[[BatchAnswer, range], None]
 
 # A matrix is small if every score in double takes no longer than a pass in float32 would save.
 SMALL_MATRIX = 1 << 18
-# Scores in double that are computed before the best are chosen, and queries that take part in that.
-SCORES_AT_ONCE = 1 << 20
+# Scores in double that are computed before the best are chosen: they stay in the caches meanwhile.
+SCORES_AT_ONCE = 1 << 16
 
-# Where somebody is told of progress: products of numbers after which that is, a second or two, but not before so
-# many queries have shared a pass over the data.
-PRODUCTS_TOLD = 1 << 37
-FEWEST_TOLD = 64
+# Where progress is reported: products of numbers between two reports, a second or two, but not before so many
+# queries have shared a pass over the data.
+PRODUCTS_PER_REPORT = 1 << 37
+FEWEST_PER_REPORT = 64
 
 MULTIPLIED = "a matrix product: for so many queries it costs less than all else"
 EVALUATED = "every arm evaluated: the array is small"
@@ -51,22 +51,23 @@ class ExactBatch:
 
     Parameters
     ----------
-    batch
-        The queries.
+    like
+        The problem of one of the queries.
+    count
+        How many there are.
     team
         The threads that read.
     """
 
-    def __init__(self, batch: Batch, team: Team) -> None:
-        like = batch.like
-        self._batch, self._team = batch, team
-        self.multiplies = suits(like, len(batch)) and not screen_costs_less(like, len(batch))
+    def __init__(self, like: Problem, count: int, team: Team) -> None:
+        self._like, self._count, self._team = like, count, team
+        self.multiplies = suits(like, count) and not screen_costs_less(like, count)
         self._products = Products(like, team) if self.multiplies else None
 
     @property
     def possible(self) -> bool:
         """Whether the queries can be answered here."""
-        return self.multiplies or _is_small(self._batch.like)
+        return self.multiplies or _is_small(self._like)
 
     @property
     def choice(self) -> str:
@@ -76,69 +77,68 @@ class ExactBatch:
     @property
     def numbers_screened(self) -> int:
         """Numbers that are read for each query besides those of the evaluated arms."""
-        like = self._batch.like
+        like = self._like
         return len(like.arms) * like.source.n_coordinates if self.multiplies else 0
 
     @property
     def certificate(self) -> Certificate:
         """What is guaranteed of every answer."""
-        like = self._batch.like
+        like = self._like
         return (
             certificate.multiplied_answer(like)
             if self.multiplies
             else certificate.exact_answer(like)
         )
 
-    def answer(self, tell: Tell | None = None) -> tuple[BatchAnswer, Ints]:
+    def answer(
+        self, batch_of: Callable[[range], Batch], report: Report | None = None
+    ) -> tuple[BatchAnswer, Ints]:
         """Return the answers, and the positions of the queries that have none.
 
-        `tell` is called with what was found so far, and which queries are new in it.
+        Parameters
+        ----------
+        batch_of
+            Makes the table of some queries: not of all, since that may not have room.
+        report
+            Called with what was found so far, and which queries are new in it.
         """
-        k, count = self._batch.like.k, len(self._batch)
-        found = BatchAnswer(
-            np.empty((count, k), np.int64), np.empty((count, k)), np.zeros(count, np.int64)
-        )
-        size = self._queries_at_once(told=tell is not None)
+        k, count = self._like.k, self._count
+        found = BatchAnswer.empty(count, k, np.zeros(count, np.int64))
+        size = self._queries_at_once(reported=report is not None)
         for start in range(0, count, size):
             some = range(start, min(start + size, count))
-            self._answer_some(slice(some.start, some.stop), found)
-            if tell is not None:
-                tell(found, some)
+            self._answer_some(batch_of(some), slice(some.start, some.stop), found)
+            if report is not None:
+                report(found, some)
         return found, np.flatnonzero(found.evaluated == 0)
 
-    def _queries_at_once(self, *, told: bool) -> int:
-        like = self._batch.like
+    def _queries_at_once(self, *, reported: bool) -> int:
+        like = self._like
         if not self.multiplies:
             return max(1, SCORES_AT_ONCE // len(like.arms))
         numbers = len(like.arms) * like.source.n_coordinates
-        often = max(FEWEST_TOLD, PRODUCTS_TOLD // numbers) if told else MOST_QUERIES
+        often = max(FEWEST_PER_REPORT, PRODUCTS_PER_REPORT // numbers) if reported else MOST_QUERIES
         return min(often, queries_at_once(like))
 
-    def _answer_some(self, some: slice, found: BatchAnswer) -> None:
-        batch = self._batch.part(some)
+    def _answer_some(self, batch: Batch, some: slice, found: BatchAnswer) -> None:
         like, source = batch.like, batch.like.source
         assert isinstance(source, QuerySource), "a batch is of data and queries"
         if self._products is None:
-            n_arms = len(like.arms)
-            sums = source.exact_scores_of(batch.queries, like.arms, self._team).ravel()
-            positions = np.tile(np.arange(n_arms), len(batch))
-            starts = n_arms * np.arange(len(batch) + 1)
+            sums = source.exact_scores_of(batch.queries, like.arms, self._team)
+            found.fill(some, batch.best_of_all(sums, self._team))
+            return
+        chosen = self._products.candidates(batch)
+        if chosen is None:
+            return
+        positions, starts = chosen
+        sums = source.exact_scores_of_pairs(batch.queries, starts, like.arms[positions], self._team)
+        answered = np.flatnonzero(starts[1:] > starts[:-1])
+        if len(answered) == len(batch):
+            found.fill(some, batch.best(positions, starts, sums, self._team))
         else:
-            chosen = self._products.candidates(batch)
-            if chosen is None:
-                return
-            positions, starts = chosen
-            sums = source.exact_scores_of_pairs(
-                list(batch.queries), starts, like.arms[positions], self._team
-            )
-        answered = np.flatnonzero(np.diff(starts))
-        if len(answered) < len(batch):
             starts = np.append(starts[answered], starts[-1])
-            batch = batch.part(answered)
-        best = batch.best(positions, starts, sums, self._team)
-        found.positions[some][answered] = best.positions
-        found.scores[some][answered] = best.scores
-        found.evaluated[some][answered] = best.evaluated
+            best = batch.part(answered).best(positions, starts, sums, self._team)
+            found.fill(some.start + answered, best)
 
 
 def _is_small(problem: Problem) -> bool:

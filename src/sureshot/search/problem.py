@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot import _native
 from sureshot._native import Team
 from sureshot.errors import BoundsError
 from sureshot.result import RoundInfo
@@ -61,6 +62,12 @@ class Problem:
         """The factor of each searched arm."""
         return np.ones(len(self.arms)) if self.factors is None else self.factors
 
+    @property
+    def limited(self) -> bool:
+        """Whether a budget or a deadline may end the search: a budget for every number is none."""
+        everything = len(self.arms) * self.source.n_coordinates
+        return self.deadline is not None or (self.budget is not None and self.budget < everything)
+
     @cached_property
     def _known(self) -> tuple[Intervals, Condition]:
         return self.known()
@@ -81,9 +88,8 @@ class Problem:
         if self.factors is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 signed = self.factors[positions] * sums
-        finite = np.isfinite(signed)
-        if not finite.all():
-            arm = self.arms[positions][int(np.argmin(finite))]
+        if not _native.all_finite(signed):
+            arm = self.arms[positions][int(np.argmin(np.isfinite(signed)))]
             raise BoundsError(f"the score of data row {arm} is too large for float64")
         return self.as_scores(signed)
 
@@ -155,6 +161,22 @@ def timed(*tallies: Tally) -> Iterator[None]:
     passed = time.perf_counter() - began
     for tally in tallies:
         tally.seconds += passed / len(tallies)
+
+
+def among_largest(scores: Floats, count: int) -> Ints:
+    """Return the positions of the `count` largest scores, ascending, ties by position.
+
+    Examples
+    --------
+    >>> among_largest(np.array([1.0, 3.0, 2.0, 3.0]), 3)
+    array([1, 2, 3])
+    """
+    if count >= len(scores):
+        return np.arange(len(scores))
+    last = np.partition(scores, -count)[-count]
+    chosen = scores > last
+    chosen[np.flatnonzero(scores == last)[: count - np.count_nonzero(chosen)]] = True
+    return np.flatnonzero(chosen)
 
 
 def largest(scores: Floats, count: int) -> Ints:

@@ -55,10 +55,10 @@ def suits(problem: Problem, n_queries: int) -> bool:
     source, n_arms = problem.source, len(problem.arms)
     if not isinstance(source, QuerySource) or source.reward not in REWARDS:
         return False
-    if problem.query_norm is not None or 8 * problem.k > n_arms or source.tiles() is None:
+    if problem.query_norm is not None or 8 * problem.k > n_arms:
         return False
     each = costs.SHARED_NUMBER * n_arms * source.n_coordinates
-    return cost_of_query(problem, n_queries) < each
+    return cost_of_query(problem, n_queries) < each and source.tiles() is not None
 
 
 def cost_of_query(problem: Problem, n_queries: int) -> float:
@@ -115,7 +115,7 @@ class Products:
         assert isinstance(source, QuerySource), "products are of data and queries"
         tiles = source.tiles()
         assert tiles is not None, "such a source has rows to multiply"
-        queries = ProductQueries.of(batch.queries, tiles.dtype)
+        queries = ProductQueries.of(batch.queries, tiles.dtype, self._team)
         if queries is None or not batch.factors_within(1 / LARGEST_SCALE, LARGEST_SCALE):
             return None
         if self._squares is None:

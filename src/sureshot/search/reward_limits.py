@@ -28,11 +28,18 @@ def checked_totals(problem: Problem, positions: Ints, blocks: Ints, limit: Float
         intervals.centre[blocks],
         intervals.weight[blocks],
     )
+    refuse_outside(problem, positions, blocks, found, limit)
+    return found
+
+
+def refuse_outside(
+    problem: Problem, positions: Ints, blocks: Ints, found: Totals, limit: Floats
+) -> None:
+    """Raise the error for the first of some arms with a block sum outside centre ± limit w."""
     outside = found.largest > limit
     if outside.any():
         at = int(np.argmax(outside))
         refuse_rewards(problem, int(positions[at]), blocks, float(limit[at]))
-    return found
 
 
 def refuse_arm(problem: Problem, position: int, blocks: Ints, start: int) -> NoReturn:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from sureshot import _native
 from sureshot.result import TopK, Work
 
 if TYPE_CHECKING:
@@ -31,9 +30,8 @@ def run(
 
 def result_of(problem: Problem, answer: Answer, tally: Tally) -> TopK:
     """Write an answer down, best first, ties by the smaller index."""
-    indices = problem.arms[answer.positions]
-    best_first = np.lexsort((indices, -answer.scores))
-    scores = answer.scores[best_first]
+    found = problem.arms[answer.positions]
+    indices, scores = _native.best(answer.scores, found, len(found))
     numbers = len(problem.arms) * problem.source.n_coordinates
     work = Work(
         numbers_read=tally.numbers_read,
@@ -48,7 +46,7 @@ def result_of(problem: Problem, answer: Answer, tally: Tally) -> TopK:
     return TopK(
         # 0.0 + x: a distance of zero is 0.0, never -0.0.
         scores=0.0 + tally.sign * scores,
-        indices=indices[best_first],
+        indices=indices,
         certificate=answer.certificate,
         work=work,
         rounds=tuple(tally.rounds),

@@ -111,6 +111,27 @@ class DenseSource(QuerySource):
         self._refuse_unless_finite(high, arms)
         return Totals(high, low, largest)
 
+    def piece_totals(
+        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
+    ) -> Totals:
+        """Return the sums of each arm over blocks in long pieces, and of their squares if asked for.
+
+        By column they are read as fast as everything is, and `Totals.largest` is that of all of them as one block.
+        """
+        high, low, largest = np.zeros((3, len(arms)))
+        square_sums = np.zeros(len(arms)) if squares else None
+        if not self.coordinate_major:
+            _native.totals(
+                self.dense, arms, blocks, centre, weight, self.team, high, low, largest, square_sums
+            )
+            self._refuse_unless_finite(high, arms)
+            return Totals(high, low, largest, square_sums)
+        starts, stops = _runs(blocks, self.blocks)
+        _native.column_scores(self.dense, starts, stops, arms, self.team, high, square_sums)
+        self._refuse_unless_finite(high, arms)
+        largest = np.abs(high - centre.sum()) / weight.sum()
+        return Totals(high, low, largest, square_sums)
+
     def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
         """Return the sum of all rewards of each arm, or of those in the given blocks."""
         if blocks is None:
@@ -135,7 +156,7 @@ class DenseSource(QuerySource):
         return scores
 
     def exact_scores_of_pairs(
-        self, queries: list[Floats], starts: Ints, arms: Ints, team: Team
+        self, queries: Floats, starts: Ints, arms: Ints, team: Team
     ) -> Floats:
         """Return the scores of the arms from ``starts[i]`` to ``starts[i + 1]`` for the query i."""
         scores = np.empty(len(arms))
@@ -154,9 +175,8 @@ class DenseSource(QuerySource):
 
     def _checked_norms(self, arms: Ints, squares: Floats) -> Floats:
         norms = norms_of(self.data, arms, squares)
-        finite = np.isfinite(norms)
-        if not finite.all():
-            row = arms[int(np.argmin(finite))]
+        if not _native.all_finite(norms):
+            row = arms[int(np.argmin(np.isfinite(norms)))]
             raise BoundsError(f"the norm of data row {row} is too large for float64")
         self.check_norms(arms, norms)
         return norms
@@ -236,8 +256,8 @@ class DenseSource(QuerySource):
 
     def _refuse_unless_finite(self, sums: Floats, arms: Ints) -> None:
         """Raise the error that names the first arm whose sums, along the last axis, are not finite."""
-        finite = np.isfinite(sums)
-        if not finite.all():
+        if not _native.all_finite(sums):
+            finite = np.isfinite(sums)
             arm = int(arms[int(np.argmin(finite.reshape(-1, len(arms)).all(axis=0)))])
             self._refuse(arm)
 
@@ -253,6 +273,21 @@ class DenseSource(QuerySource):
         else:
             message = f"the score of data row {arm} is too large for float64"
         raise BoundsError(message)
+
+
+def _runs(blocks: Ints, layout: Blocks) -> tuple[Ints, Ints]:
+    """Return the coordinates at which each run of neighbours among ascending blocks starts and stops.
+
+    Examples
+    --------
+    >>> _runs(np.array([0, 1, 4]), Blocks(9, size=2))
+    (array([0, 8]), array([4, 9]))
+    """
+    ends = np.flatnonzero(np.diff(blocks) != 1)
+    first, last = np.append(0, ends + 1), np.append(ends, len(blocks) - 1)
+    starts = blocks[first] * layout.size - layout.shift
+    stops = (blocks[last] + 1) * layout.size - layout.shift
+    return np.maximum(starts, 0), np.minimum(stops, layout.n_coordinates)
 
 
 def _scattered(arms: Ints) -> bool:

@@ -9,79 +9,109 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from sureshot._types import Floats
 
-# Each round keeps this share of the arms, and has pulls in proportion to this power of their number. Of
-# scores that are independent and Gaussian, the hardest to find, this finds the most at budgets between a
-# tenth and a half of all pulls; both may be off by a tenth at hardly a loss. To keep half of the arms in
-# every round, each with an equal part of the budget, finds about half as many.
-KEPT = 0.8
-POWER = 0.7
+# From round to round the number of arms to this power falls by the same amount.
+SPACING = 0.25
+# A round has pulls in proportion to another power of the price of its arms, for each halving of them until the
+# next round: the share of all pulls that the budget is, and this, but no more than that. Of scores that are
+# independent and Gaussian, the hardest to find, this finds the most at budgets between a twentieth and a half
+# of all pulls (`python -m measurements.theory.narrowing`); both may be off by a tenth at hardly a loss.
+LEAST_POWER, MOST_POWER = 0.3, 0.7
+# More rounds find hardly more.
+MOST_ROUNDS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class NarrowRound:
-    """One round: keep the `arms` best, then bring each of them to `pulls` pulls."""
+    """One round: keep the `arms` best, then bring each of them to `pulls` more pulls than at the start."""
 
     arms: int
     pulls: int
 
 
+def each_pull(arms: Floats) -> Floats:
+    """Return what a pull of each of so many arms costs if all pulls cost the same."""
+    return arms
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What all rounds may cost together, and what a pull of each of so many arms costs."""
+
+    most: float
+    price: Callable[[Floats], Floats] = each_pull
+
+
 def narrowing(
     n_arms: int,
-    n_rewards: int,
+    n_rewards: float,
     k: int,
-    budget: float,
+    limits: Sequence[Limit],
     *,
-    all_first: bool = False,
+    rounds: int = MOST_ROUNDS,
+    before: float = 0.0,
 ) -> tuple[NarrowRound, ...]:
-    """Return rounds that spend a budget on the k best arms by keeping the better ones.
+    """Return rounds that find the k best arms within some limits by keeping the better ones.
 
-    They end when k arms are left, or when those that are left are pulled to the end of their lists.
+    The first has all arms, unless they have had its pulls before; what is left after the last one are more than k
+    arms, of which the k best are the answer.
 
     Parameters
     ----------
     n_arms, n_rewards, k
-        Arms, rewards of each that are still unread, arms wanted.
-    budget
-        Pulls that all arms may have together.
-    all_first
-        Whether the first round pulls all arms, because little is known of them.
+        Arms, rewards of each, arms wanted.
+    limits
+        What may be spent, pulls first; nothing before the first round counts. By the price of the last one the
+        pulls are spread over the rounds.
+    rounds
+        How many there may be.
+    before
+        Pulls that every arm has had.
 
     Examples
     --------
-    >>> for this in narrowing(1000, 500, k=5, budget=50_000)[:3]:
+    >>> for this in narrowing(1000, 500, 5, [Limit(50_000)], rounds=8)[:3]:
     ...     print(this.arms, this.pulls)
-    800 9
-    640 19
-    512 30
+    1000 7
+    680 19
+    444 35
     """
-    if n_arms <= k or n_rewards <= 0 or budget <= 0:
+    if n_arms <= k or n_rewards <= before or rounds < 1:
         return ()
-    arms = _arms(n_arms, k)
-    if all_first:
-        arms = np.append(float(n_arms), arms)
-    reached = np.cumsum(arms ** (POWER - 1))  # pulls of an arm, for a scale of 1
-    # What a scale comes to is linear between those at which one more round reaches the end of the lists.
-    scales = np.append(0.0, n_rewards / reached[::-1])
-    pulls = np.minimum(np.outer(scales, reached), n_rewards)
-    fresh = np.diff(pulls, axis=1, prepend=0.0) * arms
-    scale = float(np.interp(budget, fresh.sum(axis=1), scales))
+    arms = _arms(n_arms, k, rounds)
+    halvings = np.log(arms / np.append(arms[1:], k))
+    price = limits[-1].price(arms)
+    share = limits[0].most / (float(n_arms) * n_rewards)
+    power = min(LEAST_POWER + max(share, 0.0), MOST_POWER)
+    # Pulls of an arm, for a scale of 1.
+    reached = np.cumsum((price / price[0]) ** (power - 1) * halvings)
+    # What a scale comes to is linear between those at which a round begins to read, or reads to the end.
+    scales = np.unique(np.concatenate([[0.0], before / reached, n_rewards / reached]))
+    pulls = np.clip(np.outer(scales, reached), before, n_rewards) - before
+    fresh = np.diff(pulls, axis=1, prepend=0.0)
+    scale = min(
+        float(np.interp(limit.most, (fresh * limit.price(arms)).sum(axis=1), scales))
+        for limit in limits
+    )
     # Whole pulls, rounded down: fewer of them for fewer and fewer arms never add up to more.
-    rounds: list[NarrowRound] = []
+    found: list[NarrowRound] = []
     last = 0
     for count, wanted in zip(arms.tolist(), scale * reached, strict=True):
         # A pull that rounding alone has taken is given back.
-        whole = min(math.floor(wanted * (1 + 1e-12)), n_rewards)
+        whole = math.floor((min(wanted, n_rewards) - before) * (1 + 1e-12))
         if whole > last:
-            rounds.append(NarrowRound(int(count), whole))
+            found.append(NarrowRound(int(count), whole))
             last = whole
-    return tuple(rounds)
+    return tuple(found)
 
 
-def _arms(n_arms: int, k: int) -> Floats:
-    """Return how many arms each round keeps."""
-    arms = [n_arms]
-    while arms[-1] > k:
-        arms.append(max(k, math.floor(KEPT * arms[-1])))
-    return np.array(arms[1:], dtype=np.float64)
+def _arms(n_arms: int, k: int, rounds: int) -> Floats:
+    """Return how many arms each round has."""
+    roots = np.linspace(n_arms**SPACING, k**SPACING, rounds + 1)[:-1]
+    arms = np.floor(roots ** (1 / SPACING) * (1 + 1e-12))
+    arms[0] = n_arms
+    found: Floats = np.unique(arms[arms > k])[::-1]
+    return found

@@ -19,7 +19,7 @@ from sureshot.search.budget import Budget
 from sureshot.search.leaders.next_pulls import Standing, next_steps
 from sureshot.search.leaders.readings import LEVEL_PER_STEP, Readings
 from sureshot.search.problem import Answer, largest
-from sureshot.search.race.choice import if_possible
+from sureshot.search.race.choice import Choice, if_possible
 from sureshot.search.race.policy import kth_largest
 
 if TYPE_CHECKING:
@@ -39,7 +39,11 @@ MOST_ARMS = 512
 def suits(problem: Problem) -> bool:
     """Return whether to search this way: few arms with expensive pulls, and something to find out."""
     few = problem.source.costs.each_number_is_paid and len(problem.arms) <= MOST_ARMS
-    return few and len(problem.arms) > problem.k and if_possible(problem, "").race
+    return (
+        few
+        and len(problem.arms) > problem.k
+        and if_possible(problem, Choice(race=True, why="")).race
+    )
 
 
 @dataclass(frozen=True, slots=True)

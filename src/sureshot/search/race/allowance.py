@@ -5,9 +5,11 @@ A rule of cost, as all in ``policy.py``: the guarantee holds for any part.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from sureshot.search.race import policy
+from sureshot.theory.narrowing import MOST_ROUNDS
 
 if TYPE_CHECKING:
     from sureshot.search.race.race import Race
@@ -21,17 +23,16 @@ class Allowance:
 
     def __init__(self, race: Race) -> None:
         problem = race.problem
-        self.limited = problem.budget is not None or problem.deadline is not None
+        self.limited = problem.limited
         self.share = self._first_share(race) if self.limited else 1.0
 
     def _first_share(self, race: Race) -> float:
         """Return the share after which it is asked for the first time.
 
-        Where each number is paid for, all of it: the arms that seem best are not read by themselves. By column
-        likewise: pieces of a few rows lie far apart, and the race reads whole columns.
+        Where each number is paid for, all of it: the arms that seem best are not read by themselves.
         """
         problem = race.problem
-        if problem.source.costs.each_number_is_paid or problem.source.coordinate_major:
+        if problem.source.costs.each_number_is_paid:
             return 1.0
         if problem.budget is None:
             return race.rules.racing_share
@@ -49,27 +50,51 @@ class Allowance:
             steps = race.budget.predicted(self.share) // numbers
         return steps
 
-    def cost_left(self, race: Race) -> float:
-        """Return what may still be spent of the time that the exact product would take."""
-        everything = race.costs.rest * race.order.length * len(race.problem.arms)
-        return race.rules.most_cost * everything - _cost_so_far(race)
+    def rounds(self, race: Race) -> int:
+        """Return how many rounds the arms that seem best may be read in."""
+        worth = race.rules.rounds_cost * _cost_of_everything(race) / max(race.costs.round, 1.0)
+        return max(race.rules.fewest_rounds, math.floor(min(worth, MOST_ROUNDS)))
+
+    def cost_left(self, race: Race, rounds: int = 0) -> float:
+        """Return what may be spent on reading, of the time that the exact product would take, besides so many rounds.
+
+        Where rounds alone take longer than that, it is still worth something.
+        """
+        everything = _cost_of_everything(race)
+        left = race.rules.most_cost * everything - _cost_so_far(race) - rounds * race.costs.round
+        return max(left, race.rules.least_cost * everything)
 
     def _racing_on_pays(self, race: Race) -> bool:
-        """Return whether the race is predicted to end within the budget, or the best arms are clear."""
-        ledger = race.ledger
-        if (race.rules.ask_again_after - 1) * _cost_so_far(race) > self.cost_left(race):
+        """Return whether the race is predicted to end within the budget and in good time.
+
+        Or, for a while, if the best arms are clear: then only the certificate can gain.
+        """
+        ledger, rules = race.ledger, race.rules
+        spent, everything = _cost_so_far(race), _cost_of_everything(race)
+        if rules.ask_again_after * spent > rules.most_cost * everything:
             return False  # the exact product would be cheaper
-        left = race.undecided()
-        estimates, errors = ledger.estimates[left], ledger.errors[left]
-        if race.front and policy.estimates_are_clear(race.rules, estimates, errors):
-            return True
         likely = max(race.threshold, ledger.likely_threshold(race.problem.k))
         theta = likely + race.problem.epsilon
         needed, _ = ledger.remaining_steps(race.order.length, theta, race.log_level)
         unknown = max(0, race.problem.k - len(race.known_scores()))
         steps = needed + unknown * race.order.length
-        return steps * race.problem.source.blocks.size <= race.budget.predicted()
+        within = steps * race.problem.source.blocks.size <= race.budget.predicted()
+        if within and spent + race.costs.step * needed <= rules.most_cost * everything:
+            return True
+        left = race.undecided()
+        estimates, errors = ledger.estimates[left], ledger.errors[left]
+        clear = race.front > 0 and policy.estimates_are_clear(rules, estimates, errors)
+        return clear and rules.ask_again_after * spent <= rules.longest_race * everything
+
+
+def _cost_of_everything(race: Race) -> float:
+    return race.costs.rest * race.order.length * len(race.problem.arms)
 
 
 def _cost_so_far(race: Race) -> float:
-    return race.costs.step * float(race.ledger.steps.sum())
+    costs, rounds = race.costs, len(race.fronts) - 1
+    return (
+        costs.step * float(race.ledger.steps.sum())
+        + rounds * (costs.round + costs.visit * len(race.problem.arms))
+        + costs.row * race.order.length * len(race.known_scores())
+    )

@@ -5,6 +5,7 @@ The theorem is in ``docs/theory.md``; the race that this loop runs is in `suresh
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sureshot.search import exact
@@ -42,12 +43,14 @@ def race(
     rules: policy.Policy = policy.DEFAULT,
 ) -> Outcome:
     """Race the arms until each is dropped or known, or it is better to read the rest to the end."""
+    if not problem.limited:  # a budget for every number, too
+        problem = replace(problem, budget=None)
     choice = choose(problem, rng, tally, rules)
     tally.choice = choice.words
     if not choice.race:
         return Outcome(problem, tally)
     current = Race(problem, rng, tally, rules)
-    while not current.over() and current.read_on():
+    while choice.bets and not current.over() and current.read_on():
         current.suspend_and_drop()
         current.evaluate_candidates()
         left = current.arms_to_finish()

@@ -9,6 +9,7 @@ best of them predicts what a race would cost.
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -35,11 +36,13 @@ class Choice:
     race: bool
     why: str
     sure: bool = True  # or a sample of the arms is to be asked
+    bets: bool = True  # or the race ends before it begins, and the arms that seem best are read on
 
     @property
     def words(self) -> str:
         """What is done, and why."""
-        return f"{'raced' if self.race else 'every arm evaluated'}: {self.why}"
+        way = "raced" if self.bets else "without bets the arms that seem best read on"
+        return f"{way if self.race else 'every arm evaluated'}: {self.why}"
 
 
 def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Choice:
@@ -47,7 +50,7 @@ def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Ch
     choice = choose_by_cost(problem, rules)
     if not choice.race:
         return choice
-    possible = if_possible(problem, choice.why)
+    possible = if_possible(problem, choice)
     if not possible.race or choice.sure:
         return possible
     predicted = sampled_cost(problem, rng, tally, rules)
@@ -62,10 +65,13 @@ def choose_by_cost(problem: Problem, rules: policy.Policy = policy.DEFAULT) -> C
         return Choice(race=False, why="all arms are wanted")
     if problem.source.costs.each_number_is_paid:
         return Choice(race=True, why="every pull is paid for")
-    if problem.budget is not None or problem.deadline is not None:
-        return Choice(race=True, why="there is a budget")
     everything = cost_of_everything(problem)
     gain = everything / least_cost(problem, rules)
+    if problem.limited and not _surely_in_time(problem, everything, rules):
+        if gain < rules.sure_gain:
+            why = "there is a budget, and the first rounds of a race would cost too much of it"
+            return Choice(race=True, why=why, bets=False)
+        return Choice(race=True, why="there is a budget")
     if gain < rules.least_gain:
         return Choice(race=False, why="to evaluate every arm costs less than the rounds of a race")
     if gain >= rules.sure_gain:
@@ -73,6 +79,14 @@ def choose_by_cost(problem: Problem, rules: policy.Policy = policy.DEFAULT) -> C
     if everything < rules.worth_a_sample:
         return Choice(race=False, why="to evaluate every arm costs hardly more than a race")
     return Choice(race=True, why="a race may cost less", sure=False)
+
+
+def _surely_in_time(problem: Problem, everything: float, rules: policy.Policy) -> bool:
+    """Return whether nothing but time is limited, and there is enough to evaluate every arm on slow storage."""
+    if problem.deadline is None or problem.budget is not None:
+        return False
+    left = problem.deadline - time.perf_counter()
+    return rules.sure_seconds * everything <= 1e9 * left
 
 
 def cost_of_everything(problem: Problem) -> float:
@@ -135,8 +149,8 @@ def sampled_cost(
     return least_cost(problem, rules) + trial.costs.step * needed * share
 
 
-def if_possible(problem: Problem, why: str) -> Choice:
-    """Race, for that reason, if there is anything to race for and float64 has the numbers for it."""
+def if_possible(problem: Problem, choice: Choice) -> Choice:
+    """Race, as was chosen, if there is anything to race for and float64 has the numbers for it."""
     intervals = problem.intervals
     if not (intervals.weight > 0).any():
         return Choice(race=False, why="every arm has the same score")
@@ -150,5 +164,5 @@ def if_possible(problem: Problem, why: str) -> Choice:
         else:
             score = intervals.magnitude + weight * float(np.abs(intervals.limit).max())
         if weight > SMALLEST_WEIGHT and score < LARGEST_SCORE:
-            return Choice(race=True, why=why)
+            return choice
     return Choice(race=False, why="scores are too large or too small for bets in float64")

@@ -8,7 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
+    from sureshot._types import Floats
+    from sureshot.sources.base import Source
     from sureshot.sources.costs import ReadingCosts
 
 # To place a bet, and to replay it a few times.
@@ -16,8 +20,10 @@ BET = 4.0
 # To draw a block, put it into its place and bet on it, however few arms there are.
 DRAW = 200.0
 
-# Long pieces of rows, against rows that are read from end to end.
-PIECES_OF_ROWS = 1.25
+# Pieces of rows whose blocks are added up exactly, against rows that are read from end to end; and slabs of
+# columns of which some arms are taken, against whole columns.
+PIECES_OF_ROWS = 1.8
+SLABS_OF_COLUMNS = 1.25
 
 # Bytes that the bets of a search may take, or this many for each arm if that is more.
 LEDGER_BYTES = 40 << 20
@@ -57,6 +63,12 @@ def costs_of(reading: ReadingCosts, n_arms: int, *, whole_rows: bool = True) -> 
     )
 
 
-def cost_of_piece(reading: ReadingCosts) -> float:
-    """Return what a block costs in a long piece of a row on which nothing is bet."""
-    return PIECES_OF_ROWS * reading.everything
+def cost_of_pieces(source: Source, arms: Floats) -> Floats:
+    """Return what a block of so many arms costs, in long pieces on which nothing is bet."""
+    reading = source.costs
+    if not source.coordinate_major:
+        return arms * PIECES_OF_ROWS * reading.everything
+    # Down to about one arm in each cache line, all lines of a column are read.
+    return np.minimum(
+        SLABS_OF_COLUMNS * reading.everything * source.n_arms, reading.lone_block * arms
+    )

@@ -64,7 +64,17 @@ class Policy:
     racing_share: float = 0.12  # of the budget
     clear_estimates: float = 0.25  # of the variance of all estimates, that may be error
     racing_cost: float = 0.08  # of what reading everything costs, that it may cost at most
-    most_cost: float = 0.8  # of what reading everything costs, for all that a budget reads
+    longest_race: float = 0.3  # of that, for all that a race may cost if it goes on
+    most_cost: float = 0.9  # of what reading everything costs, for all that a budget reads
+    rounds_cost: float = 0.2  # of that, for the rounds in which the arms that seem best are read,
+    fewest_rounds: int = 6  # of which there are so many, however small the data is,
+    least_cost: float = 0.7  # and they may read for so much of what reading everything costs
+    most_evaluated: int = (
+        4  # times k, of the arms that seem best, at the end if the budget allows it
+    )
+    sure_seconds: float = (
+        10.0  # times what evaluating every arm costs that a time limit must allow for it
+    )
 
     # When the ledger judges an arm again, and how it predicts; wealth is a logarithm to the base 2.
     eagerness: float = 0.85  # judged when predicted to have this share of the wealth that wins,

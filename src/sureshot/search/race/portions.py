@@ -6,26 +6,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.blocks import CACHE_LINE
-from sureshot.theory.narrowing import KEPT, POWER
-
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
     from sureshot.blocks import Blocks
     from sureshot.sources.base import Source
 
-# Cache lines of a row that are read together at most: at eight kilobytes a row is read as fast as from end to end.
-LINES_TOGETHER = 128
-# Portions that the first round reads, at least: a budget is spent in whole portions.
-FEWEST_PORTIONS = 2
+# Bytes of a row that are read together, at least and at most: from half a kilobyte on a row is read nearly as
+# fast as from end to end. By column, columns.
+SHORTEST_PIECE, LONGEST_PIECE = 512, 8192
+FEWEST_COLUMNS, MOST_COLUMNS = 128, 512
+# Portions that the first round reads, if they are not too short: neighbours are often alike.
+FEWEST_PORTIONS = 4
 
 
-def blocks_together(source: Source, numbers: float) -> int:
-    """Return how many blocks to read together if there is a budget of so many numbers for each arm."""
-    lines = source.blocks.size * source.bytes_per_number / CACHE_LINE
-    first_round = (1 - KEPT**POWER) * numbers / (KEPT * source.blocks.size)
-    most = min(LINES_TOGETHER / lines, first_round / FEWEST_PORTIONS)
-    return max(1, int(most))
+def blocks_together(source: Source, blocks: float) -> int:
+    """Return how many blocks to read together where the first round reads so many of each arm."""
+    if source.coordinate_major:
+        size, least, most = source.blocks.size, FEWEST_COLUMNS, MOST_COLUMNS
+    else:
+        size = source.blocks.size * source.bytes_per_number
+        least, most = SHORTEST_PIECE, LONGEST_PIECE
+    wanted = min(max(blocks / FEWEST_PORTIONS, least / size), most / size)
+    return max(1, int(min(wanted, blocks)))
 
 
 class Portions:

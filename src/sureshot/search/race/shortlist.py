@@ -7,19 +7,21 @@ are evaluated.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sureshot import _native
 from sureshot._native import SUSPENDED
+from sureshot._seed import SEEDS
 from sureshot._summation import add_exactly
 from sureshot.search.budget import Budget
-from sureshot.search.problem import largest
-from sureshot.search.race.costs import cost_of_piece
+from sureshot.search.problem import among_largest, largest
+from sureshot.search.race.costs import cost_of_pieces
 from sureshot.search.race.portions import Portions, blocks_together
-from sureshot.search.reward_limits import checked_totals
-from sureshot.theory.narrowing import narrowing
+from sureshot.search.reward_limits import refuse_arm, refuse_outside
+from sureshot.theory.narrowing import Limit, narrowing
 
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
@@ -46,21 +48,25 @@ class Shortlist:
         self.high, lost = add_exactly(ledger.high[self.positions], -of_steps)
         self.low = lost + ledger.low[self.positions]
         self.weight = order.left[0] - order.left[steps]
-        self._seed = int(race.rng.integers(2**63))
+        self.blocks: Ints = np.empty(0, dtype=np.int64)  # read here, where norms are known,
+        self.squares = np.zeros(len(self.positions))  # and the sums of the squares of their values
+        self._seed = int(race.rng.integers(SEEDS))
 
     def evaluate_best(self) -> None:
-        """Spend the budget, and evaluate the k arms that seem best, on top of it."""
-        race = self.race
-        if race.allowance.share < 1 and race.front > 0:
+        """Spend the budget, and evaluate the k arms that seem best, or more if something is left of it."""
+        race, wanted = self.race, self.problem.k
+        if not self.problem.source.costs.each_number_is_paid:
             self._narrow()
+            rows = race.budget.affordable() // self.problem.source.n_coordinates
+            wanted = min(max(wanted, rows), race.rules.most_evaluated * wanted)
         known = race.known_scores()
-        seeming = largest(np.concatenate([known, self._estimates()]), self.problem.k)
+        seeming = largest(np.concatenate([known, self._estimates()]), wanted)
         race.evaluate(self.positions[seeming[seeming >= len(known)] - len(known)])
 
     def _estimates(self) -> Floats:
         """Return the scores of the arms if what is unread of them is like what was read."""
         race = self.race
-        if race.front == 0:
+        if not self.weight.all():
             estimates: Floats = race.ledger.estimates[self.positions]
             return estimates
         sums = (self.high + self.low) * (race.order.left[0] / self.weight)
@@ -68,65 +74,90 @@ class Shortlist:
 
     def _narrow(self) -> None:
         """Read more and more of fewer and fewer arms, until the budget is spent."""
-        race, tally = self.race, self.race.tally
-        numbers = race.budget.predicted()
-        together = blocks_together(self.problem.source, numbers / len(self.positions))
-        portions = Portions(self.problem.source.blocks, race.order.undrawn(race.front), together)
-        if portions.count == 0:
+        race, tally, source = self.race, self.race.tally, self.problem.source
+        rounds_left = race.allowance.rounds(race)
+        rounds = self._schedule(race.budget.predicted(), race.front, rounds_left)
+        if not rounds:
             return
+        unread = race.order.length - race.front
+        together = blocks_together(source, rounds[0].pulls)
+        portions = Portions(source.blocks, race.order.undrawn(race.front), together)
         order = _native.Order(portions.sums(race.weight), self._seed)
         # Long pieces are read faster than the blocks of a race, so the speed is measured anew.
         own = Budget(self.problem, tally)
         start = read = 0
-        rounds = self._schedule(numbers, portions, portions.count)
         while rounds and not race.budget.late():
             this = rounds.pop(0)
+            rounds_left -= 1
+            # Whole portions, rounded down: fewer of them for fewer arms never add up to more.
+            stop = min(start + this.pulls // together, portions.count)
+            if this.pulls + start * together >= unread:
+                stop = portions.count  # the last ones may be shorter
+            if stop == read:
+                continue
             self._keep(this.arms)
-            order.draw(start + this.pulls)
-            self._read(portions.blocks_of(order.blocks[read:]), portions)
-            read = start + this.pulls
+            order.draw(stop)
+            self._read(portions.blocks_of(order.blocks[read:stop]), portions)
+            read = stop
             undecided = int(np.count_nonzero(race.ledger.status <= SUSPENDED))
             pulls = race.front + read * together
             tally.end_round(undecided, pulls, race.shown_threshold(), this.arms)
             if self.problem.deadline is not None:
                 start, numbers = read, min(race.budget.affordable(), own.predicted())
-                rounds = self._schedule(numbers, portions, portions.count - read)
+                rounds = self._schedule(numbers, pulls, rounds_left)
 
-    def _schedule(self, numbers: int, portions: Portions, unread: int) -> list[NarrowRound]:
-        """Return the rounds that spend so many numbers where so many portions are unread."""
+    def _schedule(self, numbers: int, before: int, rounds: int) -> list[NarrowRound]:
+        """Return the rounds, in blocks, that spend so many numbers where so many blocks of each arm were read.
+
+        The evaluation of the k answers is part of the budget, unless that is most of it.
+        """
         source, race = self.problem.source, self.race
-        blocks = portions.numbers / (source.blocks.size * max(portions.count, 1))  # of a portion
-        # In portions: what the budget allows, and what costs less than the exact product.
-        affordable = race.allowance.cost_left(race) / cost_of_piece(source.costs)
-        rounds = narrowing(
+        numbers = max(numbers - self.problem.k * source.n_coordinates, numbers // 2)
+        in_time = Limit(race.allowance.cost_left(race, rounds), partial(cost_of_pieces, source))
+        found = narrowing(
             len(self.positions),
-            unread,
+            race.order.length,
             self.problem.k,
-            min(numbers / source.blocks.size, affordable) / blocks,
-            # Where bets are expensive next to the exact product, the race was short.
-            all_first=unread == portions.count and race.allowance.share < race.rules.racing_share,
+            [Limit(numbers / source.blocks.size), in_time],
+            rounds=rounds,
+            before=before,
         )
-        return list(rounds)
+        return list(found)
 
     def _keep(self, count: int) -> None:
         """Set all arms aside but so many that seem best."""
-        kept = np.sort(largest(self._estimates(), count))
+        if count >= len(self.positions):
+            return
+        kept = among_largest(self._estimates(), count)
         self.positions, self.weight = self.positions[kept], self.weight[kept]
-        self.high, self.low = self.high[kept], self.low[kept]
+        self.high, self.low, self.squares = self.high[kept], self.low[kept], self.squares[kept]
 
     def _read(self, blocks: Ints, portions: Portions) -> None:
         """Add up some blocks of the arms that are left."""
         race, intervals = self.race, self.problem.intervals
         centre, weight = race.centre[blocks], race.weight[blocks]
-        if intervals.two_sided and intervals.square_limit is None and not intervals.estimated:
-            limit = intervals.limit[self.positions]
-            found = checked_totals(self.problem, self.positions, blocks, limit)
-        else:
-            arms = self.problem.arms[self.positions]
-            found = self.problem.source.totals(arms, blocks, centre, weight)
+        norms = intervals.square_limit is not None
+        arms = self.problem.arms[self.positions]
+        found = self.problem.source.piece_totals(arms, blocks, centre, weight, squares=norms)
         race.tally.numbers_read += len(self.positions) * portions.numbers_in(blocks)
         if intervals.estimated:
             race.learn_limit(float(found.largest.max()))
+        elif found.squares is not None:
+            self._check_norms(blocks, found.squares)
+        elif intervals.two_sided:
+            limit = intervals.limit[self.positions]
+            refuse_outside(self.problem, self.positions, blocks, found, limit)
         self.high, lost = add_exactly(self.high, found.high - centre.sum())
         self.low += lost + found.low
         self.weight = self.weight + float(weight.sum())
+
+    def _check_norms(self, blocks: Ints, squares: Floats) -> None:
+        """Stop at an arm that is longer than its norm by what was read of it here."""
+        self.blocks = np.concatenate([self.blocks, blocks])
+        self.squares = self.squares + squares
+        limit = self.problem.intervals.square_limit
+        assert limit is not None, "squares are added up where norms are known"
+        longer = self.squares > limit[self.positions]
+        if longer.any():
+            start = len(self.blocks) - len(blocks)
+            refuse_arm(self.problem, int(self.positions[np.argmax(longer)]), self.blocks, start)
