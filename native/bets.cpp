@@ -106,7 +106,8 @@ inline void weigh(const Now& now, const RunningSums& running, double sign, const
     }
 }
 
-// 1 / 2 rho, and 0 where there is nothing to bet on; the cap is then the root of m, as it is without stakes.
+// As `chosen_rho` of theory/wealth.py, and the cap that comes with it. Without stakes, and against arms above the
+// guess, rho is the root of m, whose cap allows a certain drop; half_inverse, 1 / 2 rho, is 0 where m is 0.
 inline void choose_rho(const Now& now, const Past& past, const Mass& mass, Numbers& half_inverse, Numbers& cap) {
     const bool stakes = now.stakes > 0.0;
     Numbers middle, least;
