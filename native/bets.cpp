@@ -44,8 +44,10 @@ inline float room_of(std::uint32_t terms) { return __builtin_bit_cast(float, ter
 
 constexpr std::uint32_t no_bet = 0x7f80u;  // a stake of nothing, infinite room
 
+using Numbers = double[RunningSums::arms];
+
 struct Raw {  // bets before they are made short
-    double gap[RunningSums::arms], stake[RunningSums::arms], room[RunningSums::arms];
+    Numbers gap, stake, room;
 };
 
 struct Now {  // a step and the rules, prepared once for all arms
@@ -53,39 +55,121 @@ struct Now {  // a step and the rules, prepared once for all arms
     double rest, largest_loss, softening, floor;
 };
 
-// The bet of one arm on one step, for the rewards times `sign`.
-template <bool norms, bool with_floor>
-inline __attribute__((always_inline)) void place(const Now& now, const RunningSums& running, std::int64_t at,
-                                                 double sign, double y, double square, Raw& raw) {
-    const double mean = sign * running.sum[at] * now.inverse_count;
-    const double second = running.sum_squares[at] * now.inverse_count;
-    const double scatter = larger(second - mean * mean, 0.0) * now.count + now.softening * second;
-    const double variance = scatter * now.inverse_rest + tiny;
-    const double known = sign * (now.rest + (running.high[at] + running.low[at]));
-    const double needed = (now.guess * running.inverse_scale[at] - known) * now.inverse_left;
-    const double distance = larger(needed - mean, 0.0);
-    double stake = distance / (variance + distance * distance);
-    if constexpr (with_floor) stake = larger(stake, now.floor / __builtin_sqrt(variance));
-    stake *= now.stakes;
+// What the arms have at a step, and what they had before it, for the rewards times a sign: in the units of the
+// arms, as everything below. Each step is done in several short loops over the arms, since in a long one most of
+// the time would be spent waiting for divisions and roots.
+struct Rewards {
+    Numbers y, u;
+};
+struct Past {
+    Numbers needed, mean, variance, distance;  // of y: the mean that the guess needs, and how far it is above
+};
+struct Mass {
+    Numbers unseen, drift, spread, common;  // m, m - the mean of u, the variance of u, its covariance with y
+};
 
-    double payoff = sign * y;
-    double cap = running.limit[at];
-    if constexpr (norms) {
-        const double unseen = larger(running.limit[at] - running.seen[at], 0.0) * now.inverse_left;
-        const double root = __builtin_sqrt(unseen);
-        const double wanted = needed + now.largest_loss / larger(stake, tiny);
-        const double above = __builtin_sqrt(larger(wanted * wanted - unseen, 0.0));
-        const double rho = wanted > root ? wanted + above : root;
-        const bool bet = (stake > 0.0) & (rho > 0.0) & (rho < infinite);
-        const double half_inverse = bet ? 0.5 / rho : 0.0;
-        stake = bet ? stake : 0.0;
-        payoff = payoff - (square * now.inverse_weight - unseen) * half_inverse;
-        cap = bet ? 0.5 * rho + unseen * half_inverse : root;
+template <bool norms, bool with_floor>
+inline void look_back(const Now& now, const RunningSums& running, double sign, Past& past) {
+    SURESHOT_INDEPENDENT
+    for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
+        const double inverse_unit = running.inverse_unit[at];
+        const double mean = sign * running.sum[at] * now.inverse_count * inverse_unit;
+        const double second = running.sum_squares[at] * now.inverse_count * inverse_unit * inverse_unit;
+        const double scatter = larger(second - mean * mean, 0.0) * now.count + now.softening * second;
+        const double known = sign * (now.rest + (running.high[at] + running.low[at]));
+        const double needed =
+            (now.guess * running.inverse_scale[at] - known) * now.inverse_left * inverse_unit;
+        const double variance = scatter * now.inverse_rest + tiny;
+        double distance = larger(needed - mean, 0.0);
+        if constexpr (norms && with_floor) distance = larger(distance, now.floor * __builtin_sqrt(variance));
+        past.needed[at] = needed;
+        past.mean[at] = mean;
+        past.variance[at] = variance;
+        past.distance[at] = distance;
     }
-    const double inverse_unit = 1.0 / running.unit[at];
-    raw.gap[at] = (needed - payoff) * inverse_unit;
-    raw.stake[at] = stake * running.unit[at];
-    raw.room[at] = (cap - needed) * inverse_unit;
+}
+
+inline void weigh(const Now& now, const RunningSums& running, double sign, const Past& past, Mass& mass) {
+    const double unbiased = now.count * now.inverse_rest;
+    SURESHOT_INDEPENDENT
+    for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
+        const double inverse_unit = running.inverse_unit[at];
+        const double mean = running.sum_u[at] * now.inverse_count;
+        const double unseen = larger(running.limit[at] - running.seen[at], 0.0) * now.inverse_left *
+                              inverse_unit * inverse_unit;
+        const double second = running.sum_u_squares[at] * now.inverse_count;
+        const double product = sign * running.sum_u_y[at] * now.inverse_count;
+        mass.unseen[at] = unseen;
+        mass.drift[at] = unseen - mean;
+        mass.spread[at] = larger(second - mean * mean, 0.0) * unbiased;
+        mass.common[at] = (product - mean * past.mean[at]) * unbiased;
+    }
+}
+
+// As `chosen_rho` of theory/wealth.py, and the cap that comes with it. Without stakes, and against arms above the
+// guess, rho is the root of m, whose cap allows a certain drop; half_inverse, 1 / 2 rho, is 0 where m is 0.
+inline void choose_rho(const Now& now, const Past& past, const Mass& mass, Numbers& half_inverse, Numbers& cap) {
+    const bool stakes = now.stakes > 0.0;
+    Numbers middle, least;
+    SURESHOT_INDEPENDENT
+    for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
+        const double distance = past.distance[at], square = past.variance[at] + distance * distance;
+        const double inverse = 0.5 / (distance * square);  // for two divisions
+        const double quiet = mass.spread[at] * distance * inverse * 0.5;
+        middle[at] = (mass.drift[at] + now.largest_loss * square) * square * inverse;
+        least[at] = stakes & (quiet > mass.unseen[at]) & (quiet < infinite) ? quiet : mass.unseen[at];
+    }
+    SURESHOT_INDEPENDENT
+    for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
+        const double under_root = middle[at] * (middle[at] - 2.0 * past.needed[at]) + mass.unseen[at];
+        const double clipped = middle[at] + __builtin_sqrt(larger(under_root, 0.0));
+        const double root = __builtin_sqrt(least[at]);
+        const double rho = stakes & (clipped > root) & (clipped < infinite) ? clipped : root;
+        const double half = rho > 0.0 ? 0.5 / rho : 0.0;
+        half_inverse[at] = half;
+        cap[at] = 0.5 * rho + mass.unseen[at] * half;
+    }
+}
+
+// The bets of all arms on one step, for the rewards times `sign`.
+template <bool norms, bool with_floor>
+inline void place(const Now& now, const RunningSums& running, double sign, const Rewards& rewards, Raw& raw) {
+    Past past;
+    look_back<norms, with_floor>(now, running, sign, past);
+    Numbers half_inverse, gain, square;
+    Mass mass;
+    if constexpr (norms) {
+        weigh(now, running, sign, past, mass);
+        Numbers cap;
+        choose_rho(now, past, mass, half_inverse, cap);
+        SURESHOT_INDEPENDENT
+        for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
+            const double distance = past.distance[at], variance = past.variance[at], half = half_inverse[at];
+            const double less = larger(distance - mass.drift[at] * half, 0.0);
+            const double risk = larger(variance - half * (2.0 * mass.common[at] - half * mass.spread[at]), 0.0);
+            const double first = variance + distance * distance, second = risk + less * less;
+            const bool better = less * first > distance * second;
+            gain[at] = better ? less : distance;
+            square[at] = better ? second : first;
+            raw.gap[at] = past.needed[at] - (sign * rewards.y[at] - (rewards.u[at] - mass.unseen[at]) * half);
+            raw.room[at] = cap[at] - past.needed[at];
+        }
+    } else {
+        SURESHOT_INDEPENDENT
+        for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
+            gain[at] = past.distance[at];
+            square[at] = past.variance[at] + past.distance[at] * past.distance[at];
+            raw.gap[at] = past.needed[at] - sign * rewards.y[at];
+            raw.room[at] = running.limit[at] * running.inverse_unit[at] - past.needed[at];
+        }
+    }
+    SURESHOT_INDEPENDENT
+    for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
+        double stake = gain[at] / square[at];
+        if constexpr (with_floor) stake = larger(stake, now.floor / __builtin_sqrt(past.variance[at]));
+        if constexpr (norms) stake = (past.distance[at] > 0.0) & (half_inverse[at] > 0.0) ? stake : 0.0;
+        raw.stake[at] = stake * now.stakes;
+    }
 }
 
 // One type at a time: loops that mix them do not become vectors.
@@ -118,19 +202,30 @@ void place_steps(const Step* steps, const BetRules& rules, const double* const* 
                       rules.floor};
         const double* row = sums[s];
         const double* square_row = norms ? squares[s] : sums[s];
+        Rewards rewards;
+        SURESHOT_INDEPENDENT
+        for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
+            const double inverse_unit = running.inverse_unit[at];
+            rewards.y[at] = (row[at] - now.centre) * now.inverse_weight * inverse_unit;
+            if constexpr (norms) rewards.u[at] = square_row[at] * now.inverse_weight * inverse_unit * inverse_unit;
+        }
         Raw raw, other;
+        place<norms, with_floor>(now, running, 1.0, rewards, raw);
+        if constexpr (both_signs) place<norms, with_floor>(now, running, -1.0, rewards, other);
         SURESHOT_INDEPENDENT
         for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
             const double reward = row[at];
-            const double square = norms ? square_row[at] : 0.0;
             const double y = (reward - now.centre) * now.inverse_weight;
-            place<norms, with_floor>(now, running, at, 1.0, y, square, raw);
-            if constexpr (both_signs) place<norms, with_floor>(now, running, at, -1.0, y, square, other);
             const double extent = two_sided ? __builtin_fabs(y) : y;
             running.worst[at] = extent <= running.worst[at] ? running.worst[at] : extent;  // keeps a NaN
             running.sum[at] += y;
             running.sum_squares[at] += y * y;
-            running.seen[at] += square;
+            if constexpr (norms) {
+                running.seen[at] += square_row[at];
+                running.sum_u[at] += rewards.u[at];
+                running.sum_u_squares[at] += rewards.u[at] * rewards.u[at];
+                running.sum_u_y[at] += rewards.u[at] * rewards.y[at];
+            }
             const double high = running.high[at] + reward;  // Knuth's exact addition
             const double part = high - running.high[at];
             running.low[at] += (running.high[at] - (high - part)) + (reward - part);

@@ -47,8 +47,11 @@ struct RunningSums {
     double high[arms];         // high + low: of block sums, in twice the precision of double
     double low[arms];
     double seen[arms];         // of squared data values
+    double sum_u[arms];        // of u, for norm bets; this and the next two in the unit of the arm
+    double sum_u_squares[arms];
+    double sum_u_y[arms];      // of u y
     double inverse_scale[arms];
-    double unit[arms];         // of y in what is kept: a power of two that keeps short numbers in their range
+    double inverse_unit[arms];  // of y in what is kept: a power of two that keeps numbers in their range
     double limit[arms];        // of y for range bets, of |row|^2 for norm bets
     double worst[arms];        // the largest |y|, or y if only that is limited; NaN if any was NaN
 };

@@ -49,7 +49,7 @@ Gap gap(const Ledger& ledger, std::size_t arm, double theta) {
     // As for the bets: an arm that has been constant so far may not stay so.
     const double variance =
         std::max(second - mean * mean, 0.0) + ledger.constants.softening * second / count;
-    // Norm bets choose their cap so that it does not limit the stake.
+    // Norm bets choose their cap with the stake. What unseen mass costs them shows in the growth of their wealth.
     const double room = ledger.limit[arm] - required;
     const bool unlimited = ledger.bet_rules.norms || room <= 0.0;
     const double largest_stake = unlimited ? infinite : ledger.constants.largest_loss / room;

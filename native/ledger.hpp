@@ -142,6 +142,7 @@ struct Ledger {
     std::vector<double> high, low;         // high + low: block sums
     std::vector<double> sum, sum_squares;  // y and y^2
     std::vector<double> seen;              // squared data values
+    std::vector<double> sum_u, sum_u_squares, sum_u_y;  // for norm bets, in the unit of the arm
 
     DrawnSteps drawn;
     KeptBets bets;

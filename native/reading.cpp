@@ -105,9 +105,13 @@ void load(const Ledger& ledger, const std::int64_t* positions, std::int64_t arms
         running.low[at] = ledger.low[arm];
         running.seen[at] = ledger.seen[arm];
         running.inverse_scale[at] = ledger.inverse_scale[arm];
-        running.unit[at] = ledger.unit_of(arm);
+        running.inverse_unit[at] = 1.0 / ledger.unit_of(arm);
         running.limit[at] = ledger.limit[arm];
         running.worst[at] = ledger.bet_rules.two_sided ? 0.0 : -infinite;
+        if (!ledger.bet_rules.norms) continue;
+        running.sum_u[at] = ledger.sum_u[arm];
+        running.sum_u_squares[at] = ledger.sum_u_squares[arm];
+        running.sum_u_y[at] = ledger.sum_u_y[arm];
     }
 }
 
@@ -124,6 +128,11 @@ void store(Ledger& ledger, const std::int64_t* positions, std::int64_t arms, con
         ledger.high[arm] = running.high[at];
         ledger.low[arm] = running.low[at];
         ledger.seen[arm] = running.seen[at];
+        if (ledger.bet_rules.norms) {
+            ledger.sum_u[arm] = running.sum_u[at];
+            ledger.sum_u_squares[arm] = running.sum_u_squares[at];
+            ledger.sum_u_y[arm] = running.sum_u_y[at];
+        }
         ledger.steps[arm] = running.steps;
         ledger.estimates[arm] = ledger.scale[arm] * estimate[at];
         ledger.errors[arm] = ledger.scale[arm] * error[at];

@@ -15,13 +15,18 @@ if TYPE_CHECKING:
 
 
 def empty_ledger(
-    n_arms: int, blocks: int, *, limit: float = 1.0, centres: float = 0.0
+    n_arms: int,
+    blocks: int,
+    *,
+    limit: float = 1.0,
+    square_limit: float | None = None,
+    centres: float = 0.0,
 ) -> _native.Ledger:
     """Return a ledger of arms of which nothing has been read, with so many blocks."""
     return _native.Ledger(
         np.ones(n_arms),
         np.full(n_arms, limit),
-        None,
+        None if square_limit is None else np.full(n_arms, square_limit),
         centres=centres,
         magnitude=centres,
         weights=float(blocks),
@@ -43,16 +48,19 @@ def ledger_of(
     limit: float = 1.0,
     centre: float = 0.0,
     stakes: bool = True,
+    squares: Floats | None = None,
+    square_limit: float | None = None,
 ) -> _native.Ledger:
     """Return a ledger in which every arm has read its rewards, (steps, arms), of so many blocks.
 
-    All bets were placed with the same guess of the threshold.
+    All bets were placed with the same guess of the threshold: norm bets if there is a `square_limit`.
     """
     steps, n_arms = rewards.shape
     centres = np.full(blocks, centre)
     order = _native.Order(np.ones(blocks), 0)
     order.draw(steps)
-    ledger = empty_ledger(n_arms, blocks, limit=limit, centres=float(centres.sum()))
+    total = float(centres.sum())
+    ledger = empty_ledger(n_arms, blocks, limit=limit, square_limit=square_limit, centres=total)
     ledger.record(order, centres, 0, steps, guess, stakes=stakes)
-    ledger.add(_native.Team(2), rewards, np.arange(n_arms), 0, steps)
+    ledger.add(_native.Team(2), rewards, np.arange(n_arms), 0, steps, squares)
     return ledger

@@ -78,6 +78,9 @@ def test_distances_need_only_their_sign(guess: str) -> None:
     assert_valid(wealth.peak_log_wealth(range_bets(path, guesses(path)[guess]), path.theta))
 
 
+KINDS_OF_ROWS = ("dense", "one block holds all", "aligned", "heavy tails", "along the query")
+
+
 def inner_products(rng: np.random.Generator, kind: str) -> Walk:
     query = rng.standard_normal((300, 4))
     row = rng.standard_normal((300, 4))
@@ -87,16 +90,58 @@ def inner_products(rng: np.random.Generator, kind: str) -> Walk:
         row = query * rng.choice([-1.0, 1.0], (300, 1))
     elif kind == "heavy tails":
         row = rng.standard_t(1.5, (300, 4))
+    elif kind == "along the query":
+        row = query * rng.uniform(0.8, 1.2, (300, 1))
     return walk(
         rng, (query * row).sum(axis=1), (query**2).sum(axis=1), squares=(row**2).sum(axis=1)
     )
 
 
 @pytest.mark.parametrize("guess", ["at the score", "above it"])
-@pytest.mark.parametrize("kind", ["dense", "one block holds all", "aligned", "heavy tails"])
-def test_norm_bets(kind: str, guess: str) -> None:
+@pytest.mark.parametrize("kind", KINDS_OF_ROWS)
+@pytest.mark.parametrize("loose", [1.0, 3.0])
+def test_norm_bets(kind: str, guess: str, loose: float) -> None:
     path = inner_products(np.random.default_rng([3, len(kind)]), kind)
+    path = dataclasses.replace(path, norm=loose * path.norm)
     assert_valid(wealth.peak_log_wealth(norm_bets(path, guesses(path)[guess]), path.theta))
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_ROWS)
+def test_any_rho_from_the_past_is_valid(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However bad: here it jumps from step to step and from arm to arm, over four decades."""
+    path = inner_products(np.random.default_rng([11, len(kind)]), kind)
+    factors = np.exp(np.random.default_rng(12).uniform(-4.6, 4.6, path.y.shape))
+    monkeypatch.setattr(
+        wealth, "chosen_rho", lambda _1, _2, _3, unseen, *_: factors * np.sqrt(unseen)
+    )
+    assert_valid(wealth.peak_log_wealth(norm_bets(path, guesses(path)["above it"]), path.theta))
+
+
+@pytest.mark.parametrize("kind", ["dense", "aligned", "along the query"])
+def test_planted_no_price_for_the_mass_that_is_unseen(kind: str) -> None:
+    """The drift term dropped: the mean of what is bet on is then below that of y."""
+    path = inner_products(np.random.default_rng([13, len(kind)]), kind)
+    honest = norm_bets(path, guesses(path)["above it"])
+    unseen = np.maximum(path.norm**2 - wealth.before(path.squares), 0) / path.left
+    # cap = rho / 2 + m / 2 rho, and rho is not below the root of m.
+    rho = honest.cap + np.sqrt(np.maximum(honest.cap**2 - unseen, 0))
+    planted = dataclasses.replace(honest, payoff=honest.payoff - unseen / (2 * rho))
+    assert_caught(wealth.peak_log_wealth(planted, path.theta))
+
+
+def test_planted_a_rho_that_looks_ahead() -> None:
+    """The mass of the step itself decides how much it counts."""
+    path = inner_products(np.random.default_rng(14), "heavy tails")
+    honest = norm_bets(path, guesses(path)["above it"])
+    u = path.squares / path.weight
+    unseen = np.maximum(path.norm**2 - wealth.before(path.squares), 0) / path.left
+    rho = np.where(u > unseen, 1.0, 30.0) * np.sqrt(np.maximum(unseen, 1e-300))
+    planted = dataclasses.replace(
+        honest,
+        payoff=path.y - (u - unseen) / (2 * rho),
+        cap=rho / 2 + unseen / (2 * rho),
+    )
+    assert_caught(wealth.peak_log_wealth(planted, path.theta))
 
 
 def independent_arms(rng: np.random.Generator, count: int) -> list[Walk]:

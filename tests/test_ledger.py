@@ -166,6 +166,55 @@ def test_planted_a_threshold_that_is_too_high(name: str) -> None:
         assert_at_most(wins, arms, 0.05)
 
 
+# Rewards y and squares u >= y^2: where the mass lies, and whether it goes with the rewards.
+MASSES = {
+    "as large as the rewards": (POPULATIONS["half and half"], POPULATIONS["half and half"] ** 2),
+    "in few blocks": (POPULATIONS["rare and large"], np.where(np.arange(400) < 8, 9.0, 0.1)),
+    "elsewhere": (POPULATIONS["even"], np.where(np.arange(400) % 50 == 0, 40.0, 1.0)),
+    "with the rewards": (1.0 + 0.2 * POPULATIONS["even"], (1.0 + 0.2 * POPULATIONS["even"]) ** 2),
+}
+
+
+def norm_wins(name: str, guess: float, mass: float, delta: float) -> tuple[int, int]:
+    """Return how many of many lists norm bets beat at their true sum, and how many there are.
+
+    `mass` is what the norm is declared to be, of the true one.
+    """
+    values, squares = MASSES[name]
+    steps, arms = len(values), 4000
+    rng = np.random.default_rng([12, steps])
+    places = rng.permuted(np.repeat(np.arange(steps)[:, None], arms, axis=1), axis=0)[: steps - 20]
+    truth = float(values.sum())
+    ledger = ledger_of(
+        values[places],
+        steps,
+        guess=truth + guess,
+        squares=squares[places],
+        square_limit=mass * float(squares.sum()),
+    )
+    wins = ledger.judge(_native.Team(2), np.arange(arms), truth, -math.log(delta), DROPPED)
+    return wins, arms
+
+
+@pytest.mark.parametrize("name", MASSES)
+@pytest.mark.parametrize("guess", [0.0, 20.0, 100.0])
+@pytest.mark.parametrize("mass", [1.000001, 4.0])
+@pytest.mark.parametrize("delta", [0.05, 0.3])
+def test_kept_norm_bets_keep_the_promise(
+    name: str, guess: float, mass: float, delta: float
+) -> None:
+    """For any guess, wherever the mass lies, and for bounds of the norm that are far too large."""
+    assert_at_most(*norm_wins(name, guess, mass, delta), delta)
+
+
+@pytest.mark.parametrize("name", ["as large as the rewards", "in few blocks", "with the rewards"])
+def test_planted_a_norm_that_is_too_small(name: str) -> None:
+    """What the drift costs is what keeps the promise."""
+    wins, arms = norm_wins(name, 20.0, 0.5, 0.05)
+    with pytest.raises(AssertionError, match=r"promised 0\.05"):
+        assert_at_most(wins, arms, 0.05)
+
+
 @pytest.mark.parametrize("limit", [1.0, 0.7310585786, 1.9999])
 def test_an_arm_at_its_limit_is_never_certainly_below(limit: float) -> None:
     """The room is kept short: rounded down it would drop an arm whose every reward is the largest."""

@@ -58,11 +58,27 @@ def before(values: Floats) -> Floats:
     return sums
 
 
-def stakes(y: Floats, known: Floats, left: Floats, guess: Floats, floor: float = 0.0) -> Floats:
-    """Return the stake of each step, from the rewards before it and the guess recorded for it.
+def averages(values: Floats) -> Floats:
+    """Return the means of all earlier rows."""
+    return before(values) / np.maximum(np.arange(len(values)), 1)[:, None]
 
-    The growth of wealth is largest, to second order, at ``d / (v + d**2)``, d the distance of the
-    arm's mean from what the guessed threshold needs, v its variance.
+
+def covariances(x: Floats, y: Floats) -> Floats:
+    """Return the unbiased covariances of all earlier rows."""
+    count = np.arange(len(x), dtype=np.float64)[:, None]
+    scatter: Floats = (averages(x * y) - averages(x) * averages(y)) * count
+    return scatter / np.maximum(count - 1, 1)
+
+
+def variances(y: Floats) -> Floats:
+    """Return the variances of all earlier rows, which are not zero: constant so far may not stay so."""
+    rest = np.maximum(np.arange(len(y)) - 1, 1)[:, None]
+    softening = SOFTENING * averages(y * y) / rest
+    return np.maximum(covariances(y, y), 0) + softening + np.finfo(np.float64).tiny
+
+
+def distances(y: Floats, known: Floats, left: Floats, guess: Floats) -> Floats:
+    """Return how far the mean of the rewards before each step is below what its guess requires.
 
     Parameters
     ----------
@@ -73,18 +89,24 @@ def stakes(y: Floats, known: Floats, left: Floats, guess: Floats, floor: float =
     guess
         Guess of the final threshold for each step, (steps, 1) or (steps, arms); minus infinity
         where no guess was made.
+    """
+    return np.maximum((guess - known) / left - averages(y), 0)
+
+
+def stakes(distance: Floats, variance: Floats, floor: float = 0.0) -> Floats:
+    """Return the stake of each step.
+
+    The growth of wealth is largest, to second order, at ``d / (v + d**2)``, d the distance of the
+    arm's mean from what the guessed threshold needs, v its variance.
+
+    Parameters
+    ----------
+    distance, variance
+        Of the rewards before each step.
     floor
         Stakes are at least this over the standard deviation, even against arms with large estimates:
         where a search may end early, every arm needs an upper limit.
     """
-    steps = len(y)
-    count = np.arange(steps, dtype=np.float64)[:, None]
-    seen = np.maximum(count, 1)
-    mean, second = before(y) / seen, before(y * y) / seen
-    # Unbiased, and not zero: an arm that has been constant so far may not stay so.
-    squares = np.maximum(second - mean**2, 0) * count + SOFTENING * second
-    variance = squares / np.maximum(count - 1, 1) + np.finfo(np.float64).tiny
-    distance = np.maximum((guess - known) / left - mean, 0)
     stake: Floats = distance / (variance + distance**2)
     if floor > 0:
         stake = np.maximum(stake, floor / np.sqrt(variance))
@@ -97,7 +119,7 @@ def range_bets(
 ) -> Bets:
     """Return bets on rewards with a known upper limit, ``y <= limit``, one per arm."""
     return Bets(
-        stake=stakes(y, known, left, guess, floor),
+        stake=stakes(distances(y, known, left, guess), variances(y), floor),
         payoff=y,
         cap=limit[None, :],
         offset=known / left,
@@ -131,23 +153,53 @@ def norm_bets(
     square_limit
         Upper bound of ``|v|**2``, one per arm.
     """
-    stake = stakes(y, known, left, guess, floor)
+    u = squares / weight
     unseen = np.maximum(square_limit[None, :] - before(squares), 0) / left
-    root = np.sqrt(unseen)
-    # The largest rho for which the stake is not clipped at the guess.
+    drift = unseen - averages(u)
+    variance, spread = variances(y), np.maximum(covariances(u, u), 0)
+    distance = np.maximum(distances(y, known, left, guess), floor * np.sqrt(variance))
+    # Where there is nothing to bet on these are no numbers.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        wanted = (guess - known) / left + C / stake
-        rho = np.where(wanted > root, wanted + np.sqrt(wanted**2 - unseen), root)
-    bet = (stake > 0) & np.isfinite(rho) & (rho > 0)
+        rho = chosen_rho((guess - known) / left, distance, variance, unseen, drift, spread)
+        gain = np.maximum(distance - drift / (2 * rho), 0)
+        risk = np.maximum(variance - covariances(u, y) / rho + spread / (4 * rho**2), 0)
+        stake = np.fmax(stakes(distance, variance, floor), stakes(gain, risk))
+    bet = (distance > 0) & (stake > 0) & np.isfinite(rho) & (rho > 0)
     rho = np.where(bet, rho, 1.0)
     return Bets(
         stake=np.where(bet, stake, 0.0),
-        payoff=y - (squares / weight - unseen) / (2 * rho),
+        payoff=y - (u - unseen) / (2 * rho),
         # Without a bet the cap still allows a certain drop: Cauchy-Schwarz.
-        cap=np.where(bet, rho / 2 + unseen / (2 * rho), root),
+        cap=np.where(bet, rho / 2 + unseen / (2 * rho), np.sqrt(unseen)),
         offset=known / left,
         left=left,
     )
+
+
+def chosen_rho(
+    needed: Floats,
+    distance: Floats,
+    variance: Floats,
+    unseen: Floats,
+    drift: Floats,
+    spread: Floats,
+) -> Floats:
+    """Return rho of norm bets: any is valid, this one is predicted to make wealth grow fast.
+
+    "The choice of rho" in ``docs/theory.md`` derives it.
+
+    Parameters
+    ----------
+    needed, distance, variance
+        The mean of y that the guess needs, how far the mean so far is below it, and the variance of y.
+    unseen, drift, spread
+        m, how far the mean of u so far is below it, and the variance of u.
+    """
+    square = variance + distance**2
+    middle = (drift + C * square) / (2 * distance)
+    clipped = middle + np.sqrt(np.maximum(middle * (middle - 2 * needed) + unseen, 0))
+    quiet = np.sqrt(spread / square) / 2
+    return np.asarray(np.fmax(np.fmax(clipped, np.sqrt(unseen)), quiet))
 
 
 def log_wealth(bets: Bets, theta: Floats) -> Floats:
