@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -67,6 +69,18 @@ def test_a_batch_answers_as_its_queries_do_alone(
         assert [info.active for info in found.rounds] == [info.active for info in alone.rounds]
     read_whole = sum(one.work.exact_scores > 300 for one in together.queries)
     assert method == "exact" or 2 <= read_whole < 7
+
+
+@pytest.mark.parametrize("n_arms", [50, 3000])  # evaluated in double, and multiplied
+def test_results_keep_neither_the_data_nor_the_threads(n_arms: int) -> None:
+    data = np.random.default_rng(1).standard_normal((n_arms, 400))
+    freed = weakref.ref(data)
+    found = sureshot.top_k(data, data[:40], 3, method="exact")
+    del data
+    gc.collect()
+    assert freed() is None
+    assert len(found.queries) == len(found.rounds) == 40
+    np.testing.assert_array_equal(found.queries[7].indices, found.indices[7])
 
 
 def test_more_queries_than_are_searched_at_once(races: list[Course]) -> None:

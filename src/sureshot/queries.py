@@ -20,7 +20,7 @@ from sureshot.search import exact
 from sureshot.search.batch_results import BatchResults
 from sureshot.search.exact_batch import ExactBatch
 from sureshot.search.race import finishing
-from sureshot.search.run import result_of, run
+from sureshot.search.run import Searched, result_of, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -197,9 +197,11 @@ def _answered_together(
     if not exactly.possible:
         return None, np.arange(len(which))
 
+    searched = Searched.by(like)
+
     def results(answer: BatchAnswer) -> BatchResults:
         return BatchResults(
-            problem=like,
+            searched=searched,
             answer=answer,
             certificate=exactly.certificate,
             choice=exactly.choice,

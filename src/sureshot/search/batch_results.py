@@ -6,21 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sureshot._lazy import LazySequence
-from sureshot.result import TopK, Work
+from sureshot.result import TopK
 from sureshot.search.problem import Answer, Tally
-from sureshot.search.run import result_of
 
 if TYPE_CHECKING:
     from sureshot.result import Certificate
     from sureshot.search.batch import BatchAnswer
-    from sureshot.search.problem import Problem
+    from sureshot.search.run import Searched
 
 
 @dataclass(frozen=True, slots=True)
 class BatchResults:
     """The results of queries that were answered exactly and together."""
 
-    problem: Problem  # of one of them
+    searched: Searched
     answer: BatchAnswer
     certificate: Certificate
     choice: str
@@ -32,7 +31,7 @@ class BatchResults:
 
     def table(self, sign: float, numbers_scanned: int) -> TopK:
         """Return the results of a whole call as one; `sign` is -1 for distances."""
-        arms, width = self.problem.arms, self.problem.source.n_coordinates
+        searched, width = self.searched, self.searched.n_coordinates
         evaluated, count = int(self.answer.evaluated.sum()), len(self)
         numbers_read = evaluated * width + count * self.numbers_screened + numbers_scanned
 
@@ -44,12 +43,11 @@ class BatchResults:
 
         return TopK(
             scores=0.0 + sign * self.answer.scores,
-            indices=arms[self.answer.positions],
+            indices=searched.arms[self.answer.positions],
             certificate=self.certificate,
-            work=Work(
-                numbers_read=numbers_read,
-                share=numbers_read / (count * len(arms) * width),
-                bytes_read=numbers_read * self.problem.source.bytes_per_number,
+            work=searched.work(
+                numbers_read,
+                count,
                 rounds=count,
                 exact_scores=evaluated,
                 seconds=self.seconds,
@@ -63,7 +61,7 @@ class BatchResults:
 
     def of_query(self, query: int, tally: Tally) -> TopK:
         """Return the result of one query, whose tally has what it has read before."""
-        answer, width = self.answer, self.problem.source.n_coordinates
+        answer, width = self.answer, self.searched.n_coordinates
         evaluated = int(answer.evaluated[query])
         tally.choice = self.choice
         tally.numbers_read += self.numbers_screened + evaluated * width
@@ -73,4 +71,4 @@ class BatchResults:
         found = Answer(
             answer.positions[query], answer.scores[query], self.certificate, algorithm="exact"
         )
-        return result_of(self.problem, found, tally)
+        return self.searched.result(found, tally)
