@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 # From round to round the number of arms to this power falls by the same amount.
 SPACING = 0.25
 # A round has pulls in proportion to another power of the price of its arms, for each halving of them until the
-# next round: the share of all pulls that the budget is, and this, but no more than that. Of scores that are
-# independent and Gaussian, the hardest to find, this finds the most at budgets between a twentieth and a half
-# of all pulls (`python -m measurements.theory.narrowing`); both may be off by a tenth at hardly a loss.
+# next round: the share of all pulls that the budget is, and this, but no more than that. What it finds of scores
+# that are independent and Gaussian, the hardest to find, `python -m measurements.theory.narrowing` simulates.
 LEAST_POWER, MOST_POWER = 0.3, 0.7
 # More rounds find hardly more.
 MOST_ROUNDS = 24
