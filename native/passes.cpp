@@ -291,9 +291,8 @@ template void pair_scores(Team&, const Matrix&, Metric, const double*, std::int6
                           const std::int64_t*, double*);
 
 void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
-                   double* scores, double* squares) {
-    const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
-    const Scoring scoring{metric, query, squares == nullptr ? nullptr : zeros.data(), scores, squares, runs};
+                   double* scores) {
+    const Scoring scoring{metric, query, nullptr, scores, nullptr, runs};
     if (far_apart(matrix, arms)) {
         score_few(team, matrix, scoring, arms);
     } else {

@@ -259,7 +259,6 @@ def column_scores(
     arms: Ints,
     team: Team,
     scores: Floats,
-    squares: Floats | None = None,
 ) -> None: ...
 
 FLOAT_ROUNDINGS: int

@@ -8,7 +8,7 @@ answers are made of block sums unless a source has a faster way.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +40,6 @@ class Totals:
     high: Floats
     low: Floats
     largest: Floats  # the largest |block sum - centre| / weight met
-    squares: Floats | None = None  # the sums of the squared data values, where asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +91,11 @@ class Source(ABC):
                 low += lost
         return Totals(high, low, largest)
 
-    def piece_totals(
-        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
-    ) -> Totals:
+    def piece_totals(self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats) -> Totals:
         """Return the same of ascending blocks most of which have neighbours, perhaps rounded to float64.
 
-        `Totals.largest` may be that of several blocks as one. With `squares` those are added up, too.
+        `Totals.largest` may be that of several blocks as one.
         """
-        assert not squares, "rewards without data values have no squares"
         return self.totals(arms, blocks, centre, weight)
 
     def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
@@ -130,18 +126,6 @@ class QuerySource(Source):
     @abstractmethod
     def sums_and_squares(self, arms: Ints, blocks: Ints) -> tuple[Floats, Floats]:
         """Return the block sums, and those of the squared data values in the same shape."""
-
-    def piece_totals(
-        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
-    ) -> Totals:
-        """Return the sums of each arm over all the blocks together, and of their squares if asked for."""
-        found = self.totals(arms, blocks, centre, weight)
-        if not squares:
-            return found
-        added = np.zeros(len(arms))
-        for some in _portions(len(blocks), len(arms)):
-            added += self.sums_and_squares(arms, blocks[some])[1].sum(axis=0)
-        return replace(found, squares=added)
 
     @abstractmethod
     def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:

@@ -111,26 +111,18 @@ class DenseSource(QuerySource):
         self._refuse_unless_finite(high, arms)
         return Totals(high, low, largest)
 
-    def piece_totals(
-        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
-    ) -> Totals:
-        """Return the sums of each arm over blocks in long pieces, and of their squares if asked for.
+    def piece_totals(self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats) -> Totals:
+        """Return the sums of each arm over blocks in long pieces.
 
         By column they are read as fast as everything is, and `Totals.largest` is that of all of them as one block.
         """
-        high, low, largest = np.zeros((3, len(arms)))
-        square_sums = np.zeros(len(arms)) if squares else None
         if not self.coordinate_major:
-            _native.totals(
-                self.dense, arms, blocks, centre, weight, self.team, high, low, largest, square_sums
-            )
-            self._refuse_unless_finite(high, arms)
-            return Totals(high, low, largest, square_sums)
+            return self.totals(arms, blocks, centre, weight)
         starts, stops = _runs(blocks, self.blocks)
-        _native.column_scores(self.dense, starts, stops, arms, self.team, high, square_sums)
+        high, low = np.zeros((2, len(arms)))
+        _native.column_scores(self.dense, starts, stops, arms, self.team, high)
         self._refuse_unless_finite(high, arms)
-        largest = np.abs(high - centre.sum()) / weight.sum()
-        return Totals(high, low, largest, square_sums)
+        return Totals(high, low, np.abs(high - centre.sum()) / weight.sum())
 
     def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
         """Return the sum of all rewards of each arm, or of those in the given blocks."""
