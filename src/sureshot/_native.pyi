@@ -162,6 +162,11 @@ class Metric(Enum):
     SQUARED_EUCLIDEAN = 1
     L1 = 2
 
+class QueryTerm(Enum):
+    ABSOLUTE = 0
+    SQUARE = 1
+    PRODUCT = 2
+
 class Dense:
     def __init__(
         self,
@@ -213,6 +218,15 @@ def best_of_each(
     best_arms: Ints,
     best_scores: Floats,
 ) -> None: ...
+def query_sums(
+    term: QueryTerm,
+    query: Floats,
+    by: Floats,
+    block: int,
+    shift: int,
+    team: Team,
+    sums: Floats,
+) -> float: ...
 def extremes(values: Floats) -> tuple[float, float]: ...
 def all_finite(values: Floats) -> bool: ...
 def coordinate_major(data: Array, element: Element) -> bool: ...

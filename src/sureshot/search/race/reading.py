@@ -74,7 +74,7 @@ class Reading:
         if self.reads_whole_rows():
             return source.exact_scores(arms), len(arms) * source.n_coordinates
         drawable = self.order.undrawn(0)
-        sizes = source.blocks.sums(np.ones(source.n_coordinates))
+        sizes = source.blocks.sizes()
         return source.exact_scores(arms, drawable), len(arms) * int(sizes[drawable].sum())
 
     def _unread_sums(self, positions: Ints) -> tuple[Floats, int]:
