@@ -58,7 +58,7 @@ class Reading:
         numbers = (stop - start) * blocks.size
         for block in (0, blocks.count - 1):  # the only ones that may be shorter
             first, end = blocks.span(block)
-            if end - first < blocks.size and block in self.order.blocks[start:stop]:
+            if end - first < blocks.size and self.order.has_drawn(block, start, stop):
                 numbers -= blocks.size - (end - first)
         return numbers
 
