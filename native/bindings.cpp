@@ -6,6 +6,7 @@
 #include "extremes.hpp"
 #include "isa.hpp"
 #include "passes.hpp"
+#include "query_passes.hpp"
 #include "team.hpp"
 
 namespace sureshot {
@@ -199,6 +200,31 @@ NB_MODULE(_native, m) {
         "data"_a.noconvert(), "element"_a, "arms"_a.noconvert(), "team"_a, "low"_a.noconvert(),
         "high"_a.noconvert(),
         "Fill low and high (coordinates,) with the limits of the values of the given arms.");
+
+    nb::enum_<QueryTerm>(m, "QueryTerm", "What is added up of a query.")
+        .value("ABSOLUTE", QueryTerm::absolute)
+        .value("SQUARE", QueryTerm::square)
+        .value("PRODUCT", QueryTerm::product);
+
+    m.def(
+        "query_sums",
+        [](QueryTerm term, const Reals& query, const Reals& by, std::int64_t block, std::int64_t shift, Team& team,
+           const RealsOut& sums) {
+            const auto count = static_cast<std::int64_t>(query.shape(0));
+            if (by.shape(0) != 1 && by.shape(0) != query.shape(0)) {
+                throw nb::value_error("there must be one factor, or one for each coordinate");
+            }
+            const std::int64_t blocks = (count + shift + block - 1) / block;
+            if (static_cast<std::int64_t>(sums.shape(0)) != blocks) {
+                throw nb::value_error("there must be a place for each block");
+            }
+            const bool each = by.shape(0) == query.shape(0);
+            const nb::gil_scoped_release release;
+            return query_sums(team, {term, query.data(), by.data(), each, count, block, shift}, blocks, sums.data());
+        },
+        "term"_a, "query"_a.noconvert(), "by"_a.noconvert(), "block"_a, "shift"_a, "team"_a, "sums"_a.noconvert(),
+        "Fill sums (blocks,) with |query| * by, query**2 or query * by, added up over each block, and return the sum "
+        "of all their absolute values.");
 
     m.def(
         "extremes",

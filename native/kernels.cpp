@@ -23,11 +23,13 @@ RaiseRooms raise_rooms;
 FindReaching<float> reaching_floats;
 FindReaching<double> reaching_doubles;
 FindEnds ends;
+QuerySums query_sums;
 
 extern const Kernels kernels;
 const Kernels kernels = {block_sums,    totals,     add_rows,     add_columns,    add_halves,
                          join_rows,     join_columns, screen_rows, screen_columns,
                          scan_rows,     scan_columns, column_limits, place_bets,  keep_bets,
-                         estimate,      log_wealth, raise_rooms, reaching_floats, reaching_doubles, ends};
+                         estimate,      log_wealth, raise_rooms, reaching_floats, reaching_doubles, ends,
+                         query_sums};
 
 }  // namespace sureshot::SURESHOT_ISA

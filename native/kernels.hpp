@@ -164,6 +164,21 @@ struct Ends {
 };
 using FindEnds = std::int64_t(const Uncertain& scores, double threshold, Ends& out) noexcept;
 
+// What is added up of a query: |value| * by, value^2 or value * by, with one factor for each coordinate or for all of
+// them. Its blocks are those of `Blocks`, of all `count` coordinates.
+enum class QueryTerm { absolute, square, product };
+struct QueryTerms {
+    QueryTerm term;
+    const double* query;
+    const double* by;
+    bool each;
+    std::int64_t count, size, shift;
+};
+
+// Fills sums[begin, end) with the sums of these blocks, and `sizes`, from its start, with those of the absolute terms.
+using QuerySums = void(const QueryTerms& terms, std::int64_t begin, std::int64_t end, double* sums,
+                       double* sizes) noexcept;
+
 struct Kernels {
     BlockSums* block_sums;
     BlockTotals* totals;
@@ -185,6 +200,7 @@ struct Kernels {
     FindReaching<float>* reaching_floats;
     FindReaching<double>* reaching_doubles;
     FindEnds* ends;
+    QuerySums* query_sums;
 };
 
 }  // namespace sureshot

@@ -10,6 +10,8 @@
 namespace sureshot {
 namespace {
 
+// Rows that share the values of the query while it is read from the caches: of a few rows a thread takes as many.
+constexpr std::int64_t rows_side_by_side = 4;
 // Rows that several queries read one after the other before the next ones are read: they stay in the caches
 // meanwhile.
 constexpr std::int64_t rows_in_cache = 8;
@@ -106,7 +108,7 @@ void score_by_row(Team& team, const Matrix& matrix, const Scoring& scoring, Arms
             const Arms few{arms.ids + some, std::min(together, end - some)};
             if (!score_rows(team, matrix, scoring, few, some)) return;
         }
-    });
+    }, std::clamp<std::int64_t>(arms.count / team.threads(), 1, rows_side_by_side));
 }
 
 // Several queries read a piece of some rows one after the other, while it is in the caches.

@@ -14,7 +14,14 @@ from sureshot.theory import intervals
 DATA = np.random.default_rng(0).standard_normal((100, 200), dtype=np.float32)
 QUERY = np.random.default_rng(1).standard_normal(200)
 SCAN = sureshot.scan(DATA)
-MAKERS = ("from_values", "from_scales", "from_norms", "from_distances", "to_be_estimated")
+MAKERS = (
+    "from_values",
+    "from_two_limits",
+    "from_scales",
+    "from_norms",
+    "from_distances",
+    "to_be_estimated",
+)
 
 CALLS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -48,7 +55,7 @@ def test_no_intervals_and_no_generator(
 
 
 @pytest.mark.parametrize(
-    ("owner", "name"), [(intervals, "from_values"), (np.random, "default_rng")]
+    ("owner", "name"), [(intervals, "from_two_limits"), (np.random, "default_rng")]
 )
 def test_what_is_refused_here_is_made_where_rows_are_sampled(
     monkeypatch: pytest.MonkeyPatch, owner: object, name: str

@@ -25,8 +25,7 @@ def in_range(query: Floats) -> tuple[Floats, float]:
     Inner products are in proportion to the query. One whose squares would be too large or too small for
     float64 is scaled just as far as to have squares. Then no score is lost that float64 can hold.
     """
-    smallest, largest = _native.extremes(query)
-    largest = max(-smallest, largest)
+    largest = max(-float(query.min()), float(query.max()))
     exponent = math.frexp(largest)[1]
     beyond = exponent - min(max(exponent, -QUERY_EXPONENT), QUERY_EXPONENT)
     if beyond == 0 or largest == 0:

@@ -145,7 +145,14 @@ class PreparedQueries:
         def known() -> tuple[Intervals, Condition]:
             with np.errstate(over="ignore", invalid="ignore"):
                 return choose_intervals(
-                    request.metric, query, bounds, computed_norms, request.method, blocks, n_arms
+                    request.metric,
+                    query,
+                    bounds,
+                    computed_norms,
+                    request.method,
+                    blocks,
+                    n_arms,
+                    team,
                 )
 
         reward = REWARD_OF_METRIC[request.metric]

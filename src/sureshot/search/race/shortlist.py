@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
-from sureshot._native import SUSPENDED
 from sureshot._seed import SEEDS
 from sureshot._summation import add_exactly
 from sureshot.search.budget import Budget
@@ -99,9 +98,8 @@ class Shortlist:
             order.draw(stop)
             self._read(portions.blocks_of(order.blocks[read:stop]), portions)
             read = stop
-            undecided = int(np.count_nonzero(race.ledger.status <= SUSPENDED))
             pulls = race.front + read * together
-            tally.end_round(undecided, pulls, race.shown_threshold(), this.arms)
+            tally.end_round(race.ledger.n_undecided, pulls, race.shown_threshold(), this.arms)
             if self.problem.deadline is not None:
                 start, numbers = read, min(race.budget.affordable(), own.predicted())
                 rounds = self._schedule(numbers, pulls, rounds_left)
