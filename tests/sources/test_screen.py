@@ -264,8 +264,7 @@ def test_one_call_finds_what_its_parts_find(
             best=best,
             k=k,
         )
-        terms_of_errors = terms.fixed, terms.of_root, terms.of_score
-        wanted = Wanted(k, best, len(arms), 1.0, factors, absolute, *terms_of_errors)
+        wanted = Wanted(k, best, len(arms), 1.0, factors, absolute, *terms)
         found = source.screened_best(rounded, arms, wanted, source.team)
         assert found.screened == len(arms)
         assert found.positions.tolist() == expected.tolist()

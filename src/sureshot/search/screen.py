@@ -83,9 +83,7 @@ def search(problem: Problem, tally: Tally, team: Team, per_round: int, best: Bes
             share,
             None if factors is None else factors[some],
             len(problem.signs) == 2,
-            terms.fixed,
-            terms.of_root,
-            terms.of_score,
+            *terms,
         )
         found = source.screened_best(query, arms[some], wanted, team)
         tally.numbers_read += found.screened * width
