@@ -19,6 +19,7 @@ bool interrupted() {
 }
 
 using Values = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using FloatValues = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
 
 Extremes extremes_of(const Values& values) {
     const Unlocked unlocked(values.size());
@@ -239,6 +240,13 @@ NB_MODULE(_native, m) {
         "all_finite",
         [](const Values& values) { return values.size() == 0 || extremes_of(values).finite(); },
         "values"_a.noconvert(), "Return whether no value is infinite or NaN.");
+    m.def(
+        "all_finite",
+        [](const FloatValues& values) {
+            const Unlocked unlocked(values.size());
+            return all_finite(values.data(), static_cast<std::int64_t>(values.size()));
+        },
+        "values"_a.noconvert());
 
     bind_race(m);
     bind_selection(m);

@@ -235,7 +235,7 @@ def query_sums(
     sums: Floats,
 ) -> float: ...
 def extremes(values: Floats) -> tuple[float, float]: ...
-def all_finite(values: Floats) -> bool: ...
+def all_finite(values: Array) -> bool: ...
 def coordinate_major(data: Array, element: Element) -> bool: ...
 def block_sums(
     dense: Dense,
@@ -307,10 +307,12 @@ def screen_and_evaluate(
     of_score: float,
     best: Floats,
     k: int,
-    most: int,
+    first: int,
+    share: float,
     norms: Floats | None,
+    screened_leeway: float,
     leeway: float,
-) -> tuple[Ints, Floats, Floats] | None: ...
+) -> tuple[int, Ints, Floats, bool]: ...
 def candidates(
     sums: Floats,
     squares: Floats | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,8 +36,7 @@ METRICS = ("ip", "abs-ip", "sqeuclidean", "l1", "cosine")
 DISTANCES = ("sqeuclidean", "l1")
 
 
-@dataclass(frozen=True, slots=True)
-class TopKRequest:
+class TopKRequest(NamedTuple):
     """The arguments of `top_k`, checked."""
 
     data: Array

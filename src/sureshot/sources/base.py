@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
     from sureshot.blocks import Blocks
     from sureshot.sources.costs import ReadingCosts
-    from sureshot.sources.screening import RoundedQuery, Wanted
+    from sureshot.sources.screening import RoundedQuery, ScreenedBest, Wanted
     from sureshot.sources.tiles import Tiles
 
 # Block sums that are asked for at once to be added up: enough to be worth a call, a few MB at most.
@@ -151,20 +151,14 @@ class QuerySource(Source):
         """Return the same scores, and the Euclidean norm of each arm from the same pass."""
 
     def rounded_query(self, arms: Ints) -> RoundedQuery | None:  # noqa: ARG002
-        """Return the query as `screened_sums` takes it; or None if there is no screen of these arms."""
+        """Return the query as `screened_best` takes it; or None if there is no screen of these arms."""
         return None
 
-    def screened_sums(
-        self,
-        query: RoundedQuery,  # noqa: ARG002
-        arms: Ints,  # noqa: ARG002
-        wanted: Wanted,  # noqa: ARG002
-    ) -> tuple[Ints, Floats] | None:
-        """Return the positions of the arms that can be among the k best, and their exact scores.
-
-        None if these are too many.
-        """
-        return None
+    def screened_best(
+        self, query: RoundedQuery, arms: Ints, wanted: Wanted, team: Team
+    ) -> ScreenedBest:
+        """Return the arms that can be among the k best, and their exact scores."""
+        raise NotImplementedError
 
     def screened_scores(self, queries: Floats, arms: Ints, team: Team) -> Screened | None:  # noqa: ARG002
         """Return about these scores, from a quicker pass; or None if there is none for these arms."""

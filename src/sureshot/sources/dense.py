@@ -13,7 +13,7 @@ from sureshot.errors import BoundsError
 from sureshot.sources.base import QuerySource, Screened, Totals
 from sureshot.sources.costs import in_memory
 from sureshot.sources.norms import norms_of
-from sureshot.sources.screening import RoundedQuery
+from sureshot.sources.screening import RoundedQuery, ScreenedBest
 from sureshot.sources.tiles import Tiles
 
 if TYPE_CHECKING:
@@ -187,39 +187,35 @@ class DenseSource(QuerySource):
         found = _native.rounded_query(REWARDS[self.reward], query)
         return None if found is None else RoundedQuery(*found, _native.FLOAT_ROUNDINGS)
 
-    def screened_sums(
-        self, query: RoundedQuery, arms: Ints, wanted: Wanted
-    ) -> tuple[Ints, Floats] | None:
-        """Return the positions of the arms that can be among the k best, and their exact scores.
+    def screened_best(
+        self, query: RoundedQuery, arms: Ints, wanted: Wanted, team: Team
+    ) -> ScreenedBest:
+        """Return the arms that can be among the k best, and their exact scores.
 
-        Rows without the norm that is promised are among these, and refused.
+        Rows without the norm that is promised are among these.
         """
         promised = self.promised
-        found = _native.screen_and_evaluate(
-            self.dense,
-            query.values,
-            arms,
-            self.team,
-            scale=wanted.scale,
-            absolute=wanted.absolute,
-            unit=query.unit,
-            fixed=wanted.fixed,
-            of_root=wanted.of_root,
-            of_score=wanted.of_score,
-            best=wanted.best,
-            k=wanted.k,
-            most=wanted.most,
-            norms=None if promised is None else promised.of(arms),
-            leeway=0.0 if promised is None else promised.screened_leeway,
+        return ScreenedBest(
+            *_native.screen_and_evaluate(
+                self.dense,
+                query.values,
+                arms,
+                team,
+                scale=wanted.scale,
+                absolute=wanted.absolute,
+                unit=query.unit,
+                fixed=wanted.fixed,
+                of_root=wanted.of_root,
+                of_score=wanted.of_score,
+                best=wanted.best,
+                k=wanted.k,
+                first=wanted.first,
+                share=wanted.share,
+                norms=None if promised is None else promised.of(arms),
+                screened_leeway=0.0 if promised is None else promised.screened_leeway,
+                leeway=0.0 if promised is None else promised.leeway,
+            )
         )
-        if found is None:
-            return None
-        positions, sums, squares = found
-        chosen = arms[positions]
-        self._refuse_unless_finite(sums, chosen)
-        if promised is not None:
-            self._checked_norms(chosen, squares)
-        return positions, sums
 
     def screened_scores(self, queries: Floats, arms: Ints, team: Team) -> Screened | None:
         """Return about these scores, from a pass in float32.
