@@ -79,10 +79,15 @@ void bind_selection(nb::module_& m) {
     add_to(&add<double>);
     selection.def(
         "candidates",
-        [](Selection& self) {
-            Left left = self.candidates();
+        [](Selection& self, Team& team) {
+            Left left;
+            {
+                const nb::gil_scoped_release release;
+                left = self.candidates(team);
+            }
             return nb::make_tuple(array_of(std::move(left.arms)), array_of(std::move(left.starts)));
         },
+        "team"_a,
         "Return the arms that can be among the k best, ascending, of one query after the other, and where those "
         "of each query start; none for a query that has too many.");
     const auto round_to = [&](auto function) {

@@ -6,6 +6,7 @@ namespace sureshot::SURESHOT_ISA {
 BlockSums block_sums;
 BlockTotals totals;
 AddRows add_rows;
+AddRowsOfFloats add_rows_of_floats;
 AddColumns add_columns;
 AddHalves add_halves;
 JoinLanes join_rows;
@@ -33,7 +34,8 @@ FindReaching<double> reaching_doubles;
 FindEnds ends;
 
 extern const Kernels kernels;
-const Kernels kernels = {block_sums,    totals,        add_rows,        add_columns,      add_halves,
+const Kernels kernels = {block_sums,    totals,        add_rows,        add_rows_of_floats, add_columns,
+                         add_halves,
                          join_rows,     join_columns,  screen_rows,     screen_columns,   multiply,
                          widen_rows,    measure_floats, measure_doubles, floats_to_floats, floats_to_doubles,
                          doubles_to_floats, doubles_to_doubles, scan_rows, scan_columns, column_limits,

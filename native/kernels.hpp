@@ -34,6 +34,9 @@ constexpr std::int64_t totals_space = 2 * 32 * totals_arms;
 constexpr std::int64_t columns_in_a_part = 256;
 using AddRows = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
                      std::int64_t begin, std::int64_t end, double* sums) noexcept;
+// The same for a query of float32, which is widened.
+using AddRowsOfFloats = void(const Matrix& matrix, Metric metric, const float* query, Arms arms, std::int64_t begin,
+                             std::int64_t end, double* sums) noexcept;
 using AddColumns = void(const Matrix& matrix, Metric metric, const double* query, const Places& places,
                         std::int64_t begin, std::int64_t end, double* sums) noexcept;
 
@@ -69,14 +72,25 @@ using ScreenColumns = void(const Matrix& matrix, Metric metric, const Asked& ask
 // Inner products of rows and queries over at most product_columns columns, in float32: that of row r and query q is added
 // to scores[r * stride + q], or begins it. Each term of it is rounded at most product_roundings times before. The squared
 // norms of the rows over these columns are added to squares.
+struct ProductTile {
+    const float* const* rows;
+    std::int64_t n_rows;
+    const float* queries;
+    const float* next;  // queries that are multiplied next, as many: they are fetched meanwhile. May be null
+    std::int64_t n_queries;
+    std::int64_t query_stride;
+    std::int64_t columns;
+    bool begun;
+    float* scores;
+    std::int64_t stride;
+    double* squares;
+};
 constexpr std::int64_t product_columns = 1024;
 constexpr std::int64_t fewest_product_lanes = 4;
 constexpr std::int64_t product_roundings(std::int64_t columns) {
     return (columns + fewest_product_lanes - 1) / fewest_product_lanes + 4;  // 4: the logarithm of most lanes
 }
-using Multiply = void(const float* const* rows, std::int64_t n_rows, const float* queries, std::int64_t n_queries,
-                      std::int64_t query_stride, std::int64_t columns, bool begun, float* scores, std::int64_t stride,
-                      double* squares) noexcept;
+using Multiply = void(const ProductTile& tile) noexcept;
 
 // The largest absolute value of a query and the sum of its squares; and the values times a unit, rounded, with the sum of
 // the squares of the exact ones and of what rounding has lost.
@@ -198,6 +212,7 @@ struct Kernels {
     BlockSums* block_sums;
     BlockTotals* totals;
     AddRows* add_rows;
+    AddRowsOfFloats* add_rows_of_floats;
     AddColumns* add_columns;
     AddHalves* add_halves;
     JoinLanes* join_rows;

@@ -101,38 +101,51 @@ SURESHOT_ALONE void multiply_few(const float* const* rows, const float* const* n
 
 }  // namespace
 
-void multiply(const float* const* rows, std::int64_t n_rows, const float* queries, std::int64_t n_queries,
-              std::int64_t query_stride, std::int64_t columns, bool begun, float* scores, std::int64_t stride,
-              double* squares) noexcept {
+void multiply(const ProductTile& tile) noexcept {
+    const std::int64_t calls = (tile.n_rows + rows_multiplied - 1) / rows_multiplied *
+                               ((tile.n_queries + queries_multiplied - 1) / queries_multiplied);
+    // A few cache lines of the next queries with each of these calls.
+    constexpr std::int64_t line = 16;
+    const std::int64_t lines_of_query = (tile.columns + line - 1) / line;
+    const std::int64_t lines = tile.next == nullptr ? 0 : tile.n_queries * lines_of_query;
+    const std::int64_t lines_at_once = (lines + calls - 1) / calls;
+    std::int64_t fetched = 0;
+    const auto fetch_queries = [&] {
+        for (const std::int64_t stop = smaller(fetched + lines_at_once, lines); fetched < stop; ++fetched) {
+            fetch_ahead(tile.next + fetched / lines_of_query * tile.query_stride + fetched % lines_of_query * line);
+        }
+    };
     const auto for_rows = [&]<std::int64_t together>(std::int64_t row) {
         const float* next[together];  // behind the last row, those of the next columns
         for (std::int64_t r = 0; r < together; ++r) {
             const std::int64_t at = row + together + r;
-            next[r] = at < n_rows ? rows[at] : rows[smaller(at - n_rows, n_rows - 1)] + columns;
+            next[r] = at < tile.n_rows ? tile.rows[at]
+                                       : tile.rows[smaller(at - tile.n_rows, tile.n_rows - 1)] + tile.columns;
         }
         const auto for_queries = [&]<std::int64_t count, bool first>(std::int64_t query) {
-            multiply_few<together, count, first>(rows + row, next, queries + query * query_stride, query_stride,
-                                                 columns, begun, scores + row * stride + query, stride,
-                                                 squares + row);
+            fetch_queries();
+            multiply_few<together, count, first>(tile.rows + row, next, tile.queries + query * tile.query_stride,
+                                                 tile.query_stride, tile.columns, tile.begun,
+                                                 tile.scores + row * tile.stride + query, tile.stride,
+                                                 tile.squares + row);
         };
-        std::int64_t query = 0;
-        if (n_queries >= queries_multiplied) {
+        std::int64_t query = 1;
+        if (tile.n_queries >= queries_multiplied) {
             for_queries.template operator()<queries_multiplied, true>(0);
             query = queries_multiplied;
         } else {
             for_queries.template operator()<1, true>(0);
-            query = 1;
         }
-        for (; query + queries_multiplied <= n_queries; query += queries_multiplied) {
+        for (; query + queries_multiplied <= tile.n_queries; query += queries_multiplied) {
             for_queries.template operator()<queries_multiplied, false>(query);
         }
-        for (; query < n_queries; ++query) for_queries.template operator()<1, false>(query);
+        for (; query < tile.n_queries; ++query) for_queries.template operator()<1, false>(query);
     };
     std::int64_t row = 0;
-    for (; row + rows_multiplied <= n_rows; row += rows_multiplied) {
+    for (; row + rows_multiplied <= tile.n_rows; row += rows_multiplied) {
         for_rows.template operator()<rows_multiplied>(row);
     }
-    for (; row < n_rows; ++row) for_rows.template operator()<1>(row);
+    for (; row < tile.n_rows; ++row) for_rows.template operator()<1>(row);
 }
 
 }  // namespace sureshot::SURESHOT_ISA

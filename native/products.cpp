@@ -56,10 +56,16 @@ void multiply(Team& team, const Matrix& matrix, Arms arms, const float* queries,
                     if (!as_is) kernels().widen_rows(matrix, few, from, from + columns, numbers);
                     for (std::int64_t some = query; some < stop; some += queries_in_cache) {
                         if (team.cancelled()) return;
-                        kernels().multiply(own, few.count, queries + some * width + from,
-                                           std::min(queries_in_cache, stop - some), width, columns, from > 0,
-                                           scores + row * n_queries + some, n_queries,
-                                           some == 0 ? squares + row : ignored);
+                        const std::int64_t count = std::min(queries_in_cache, stop - some);
+                        const float* next = nullptr;
+                        if (some + 2 * count <= stop) {
+                            next = queries + (some + count) * width + from;
+                        } else if (from + 2 * columns <= width && query + count <= stop) {
+                            next = queries + query * width + from + columns;
+                        }
+                        kernels().multiply({own, few.count, queries + some * width + from, next, count, width, columns,
+                                            from > 0, scores + row * n_queries + some, n_queries,
+                                            some == 0 ? squares + row : ignored});
                     }
                 }
             }

@@ -174,13 +174,21 @@ void Selection::drop(Query& query) const noexcept {
     query.count = static_cast<std::size_t>(left - query.kept);
 }
 
-Left Selection::candidates() {
+Left Selection::candidates(Team& team) {
+    team.run(
+        queries(), static_cast<std::int64_t>(4 * k_),
+        [&](std::int64_t begin, std::int64_t end) noexcept {
+            for (std::int64_t at = begin; at < end; ++at) {
+                Query& query = own_[static_cast<std::size_t>(at)];
+                drop(query);
+                std::sort(query.kept, query.kept + query.count,
+                          [](const Candidate& a, const Candidate& b) { return a.arm < b.arm; });
+            }
+        },
+        fewest_queries);
     Left left{{}, {0}};
-    for (Query& query : own_) {
-        drop(query);
-        const std::size_t start = left.arms.size();
+    for (const Query& query : own_) {
         for (std::size_t at = 0; at < query.count; ++at) left.arms.push_back(query.kept[at].arm);
-        std::sort(left.arms.begin() + static_cast<std::ptrdiff_t>(start), left.arms.end());
         left.starts.push_back(static_cast<std::int64_t>(left.arms.size()));
     }
     return left;

@@ -41,8 +41,8 @@ public:
     void add(Team& team, const Score* scores, std::int64_t stride, std::int64_t first, const ScoreErrors& errors);
 
     std::int64_t queries() const { return static_cast<std::int64_t>(own_.size()); }
-    // Every arm that can be among the k best, ascending; none for a query that was given up.
-    Left candidates();
+    // Every arm that can be among the k best, ascending; none for a query that was given up. Throws Cancelled.
+    Left candidates(Team& team);
 
 private:
     struct Candidate {

@@ -354,7 +354,7 @@ def assert_selected(
             **{name: values[some] for name, values in arrays.items()},
             both_signs=both_signs,
         )
-    candidates, starts = selection.candidates()
+    candidates, starts = selection.candidates(Team(1))
     for query in range(n_queries):
         middle = scores[:, query] + units[query] * arrays["offset"]
         middle = arrays["scale"] * (np.abs(middle) if both_signs else middle)
@@ -403,7 +403,7 @@ def test_a_selection_gives_up_a_query_with_too_many_candidates() -> None:
         factor=0 * ones,
         both_signs=False,
     )
-    candidates, starts = selection.candidates()
+    candidates, starts = selection.candidates(Team(1))
     assert starts.tolist() == [0, 0, 3]
     assert candidates.tolist() == [4997, 4998, 4999]
 

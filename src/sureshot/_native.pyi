@@ -188,7 +188,7 @@ class Selection:
         factor: Floats,
         both_signs: bool,
     ) -> None: ...
-    def candidates(self) -> tuple[Ints, Ints]: ...
+    def candidates(self, team: Team) -> tuple[Ints, Ints]: ...
 
 def round_queries(
     queries: Array,
@@ -199,6 +199,7 @@ def round_queries(
     norms: Floats,
     lost: Floats,
 ) -> bool: ...
+
 PRODUCT_COLUMNS: int
 
 def product_roundings(columns: int) -> int: ...

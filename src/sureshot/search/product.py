@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 REWARDS = ("ip", "sqeuclidean")
 
-# Bytes that a group of queries may take: rounded for the product, in their problems, and as candidates.
+# Bytes that a group of queries may take: for their norms, and as candidates.
 BYTES_OF_GROUP = 96 << 20
 MOST_QUERIES = 1024
 # Candidates of one query, besides twice k. A query that has more, because of ties, is searched without.
@@ -69,11 +69,10 @@ def screen_costs_less(problem: Problem, n_queries: int) -> bool:
 
 def queries_at_once(problem: Problem) -> int:
     """Return how many queries like this one share a product: as many as take little memory."""
-    width = problem.source.n_coordinates
-    of_arms = 0 if problem.factors is None else problem.factors.nbytes
-    of_problem = of_arms + 8 * width
-    of_candidates = 16 * (CANDIDATES + 3 * problem.k)
-    return min(max(1, BYTES_OF_GROUP // (of_problem + of_candidates)), MOST_QUERIES)
+    # Cosines ask for the norms of the queries, in double.
+    of_norms = 0 if problem.factors is None else 8 * problem.source.n_coordinates
+    of_candidates = 32 * (CANDIDATES + 3 * problem.k)
+    return min(max(1, BYTES_OF_GROUP // (of_norms + of_candidates)), MOST_QUERIES)
 
 
 class Products:
@@ -97,14 +96,25 @@ class Products:
         None of them for a query of which so many scores nearly tie that a product decides little. None at all if
         the numbers forbid a product: where they are too large or too small, or not finite.
         """
-        first = self._like
-        source, n_arms, width = first.source, len(first.arms), first.source.n_coordinates
+        source = self._like.source
         assert isinstance(source, QuerySource), "products are of data and queries"
         tiles = source.tiles()
         assert tiles is not None, "such a source has rows to multiply"
-        queries = ProductQueries.of(batch.queries, tiles.dtype, self._team)
-        if queries is None or not batch.factors_within(1 / LARGEST_SCALE, LARGEST_SCALE):
+        if not batch.factors_within(1 / LARGEST_SCALE, LARGEST_SCALE):
             return None
+        positions, starts = [], [np.zeros(1, np.int64)]
+        for queries in ProductQueries.groups(batch.queries, tiles.dtype, self._team):
+            found = None if queries is None else self._candidates(source, tiles, queries)
+            if found is None:
+                return None
+            positions.append(found[0])
+            starts.append(found[1][1:] + starts[-1][-1])
+        return np.concatenate(positions), np.concatenate(starts)
+
+    def _candidates(
+        self, source: QuerySource, tiles: Tiles, queries: ProductQueries
+    ) -> tuple[Ints, Ints] | None:
+        first, n_arms, width = self._like, len(self._like.arms), source.n_coordinates
         multiplication: Multiplication = (
             ByKernels(source, tiles, queries.values, self._team)
             if tiles.by_kernels
@@ -147,7 +157,7 @@ class Products:
                 factor=errors.factor,
                 both_signs=len(first.signs) == 2,
             )
-        return selection.candidates()
+        return selection.candidates(self._team)
 
     def _squared_norms(self, source: QuerySource, tiles: Tiles) -> Floats:
         """Return the squared norms of all arms, in double, from a pass of their own."""

@@ -52,7 +52,7 @@ def panel_roundings(width: int) -> int:
     >>> panel_roundings(784), panel_roundings(100_000)
     (784, 7705)
     """
-    lengths = [columns.stop - columns.start for columns in panels(width)]
+    lengths: list[int] = [columns.stop - columns.start for columns in panels(width)]
     return max(lengths) + len(lengths) - 1
 
 
