@@ -123,6 +123,9 @@ class QuerySource(Source):
     def check_norms(self, arms: Ints, norms: Floats) -> None:
         """Raise `BoundsError` if these norms of some arms are not what somebody has promised."""
 
+    def check_squares(self, arms: Ints, squares: Floats) -> None:
+        """Raise the same by squared norms that are computed in float32."""
+
     @abstractmethod
     def sums_and_squares(self, arms: Ints, blocks: Ints) -> tuple[Floats, Floats]:
         """Return the block sums, and those of the squared data values in the same shape."""

@@ -90,6 +90,13 @@ class DenseSource(QuerySource):
         if self.promised is not None:
             self.promised.check(arms, norms)
 
+    def check_squares(self, arms: Ints, squares: Floats) -> None:
+        """Raise the same by squared norms that are computed in float32."""
+        if self.promised is not None:
+            doubtful = arms[self.promised.doubtful(arms, squares)]
+            if len(doubtful):
+                self.check_norms(doubtful, row_norms(self.data, doubtful, self.team))
+
     def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
         """Return the sum of each arm over each block, shape (len(blocks), len(arms))."""
         sums = np.empty((len(blocks), len(arms)))
