@@ -88,6 +88,12 @@ def query_rows(query: Any, width: int) -> Array:
     return queries
 
 
+def has_zero_row(queries: Array) -> bool:
+    """Return whether a query is all zeros: then there are at least as many zeros as it has values."""
+    zeros = queries.size - np.count_nonzero(queries)
+    return zeros >= queries.shape[1] and not queries.any(axis=1).all()
+
+
 def selected_arms(where: Any, n_arms: int, what: str) -> Ints:
     """Return the arms that `where` selects, ascending; `what` names them in messages."""
     if where is None:

@@ -36,8 +36,9 @@ GROWTH = 4
 # Arms that are screened at once, at most: of each of them some numbers are kept meanwhile.
 MOST_ARMS = 1 << 21
 
-# Below so many numbers a screen takes longer than it saves: some 10 microseconds.
-FEWEST_NUMBERS = 1 << 16
+# Below so many numbers a screen takes longer than it saves: some 5 microseconds. With promised norms it saves 10,
+# since it checks them on the way.
+FEWEST_NUMBERS = 1 << 14
 
 # The largest share of the arms that may be left. An arm of coordinate-major data is read in as many cache lines
 # as it has coordinates, so that there it must be fewer of them.
