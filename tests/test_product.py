@@ -280,15 +280,17 @@ def test_work_and_progress(by_product: list[int], monkeypatch: pytest.MonkeyPatc
         assert one.work.numbers_read == (2100 + one.work.exact_scores) * 16
 
 
-def test_few_queries_share_a_screen(by_product: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_queries_by_column_share_a_screen(
+    by_product: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.undo()
     rng = np.random.default_rng(18)
-    data = rng.standard_normal((3000, 4000), dtype=np.float32)
+    data = np.asfortranarray(rng.standard_normal((3000, 2000), dtype=np.float32))
     for n_queries in (2, 8):
-        found = sureshot.top_k(data, rng.standard_normal((n_queries, 4000)), 3, method="exact")
+        found = sureshot.top_k(data, rng.standard_normal((n_queries, 2000)), 3, method="exact")
         assert "matrix product" not in found.queries[0].work.choice
         assert found.queries[0].work.exact_scores < 1000
-    found = sureshot.top_k(data, rng.standard_normal((200, 4000)), 3, method="exact")
+    found = sureshot.top_k(data, rng.standard_normal((200, 2000)), 3, method="exact")
     assert "matrix product" in found.queries[0].work.choice
     assert "numpy's matrix product" in found.queries[0].certificate.assumption
     assert by_product == []

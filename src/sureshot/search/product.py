@@ -44,27 +44,44 @@ def suits(problem: Problem, n_queries: int) -> bool:
         return False
     if problem.query_norm is not None or 8 * problem.k > n_arms:
         return False
-    each = costs.SHARED_NUMBER * n_arms * source.n_coordinates
-    return cost_of_query(problem, n_queries) < each and source.tiles() is not None
+    return cost_of_query(problem, n_queries) < _cost_of_all(problem) and source.tiles() is not None
+
+
+def _cost_of_all(problem: Problem) -> float:
+    """Return what each query costs if every arm is evaluated in double, in nanoseconds."""
+    n_arms, width = len(problem.arms), problem.source.n_coordinates
+    numbers = costs.SHARED_NUMBER * n_arms * width
+    return numbers + costs.EVALUATED_SCORE * n_arms + costs.EVALUATED_QUERY
 
 
 def cost_of_query(problem: Problem, n_queries: int) -> float:
     """Return what each of so many queries costs by a matrix product, in nanoseconds."""
     n_arms, width = len(problem.arms), problem.source.n_coordinates
     together = min(n_queries, queries_at_once(problem))
-    once = costs.PRODUCT_READ * n_arms * width + costs.PRODUCT_TILE
-    numbers = costs.PRODUCT_NUMBER * n_arms * width
+    read = costs.PRODUCT_READ if by_kernels(problem) else costs.BLAS_READ
+    once = read * n_arms * width + costs.PRODUCT_CALL
+    numbers = costs.PRODUCT_NUMBER * n_arms * width + costs.PAIR_NUMBER * problem.k * width
     return numbers + once / together + costs.PRODUCT_SCORE * n_arms + costs.PRODUCT_QUERY
 
 
 def screen_costs_less(problem: Problem, n_queries: int) -> bool:
-    """Return whether passes in float32 that a few queries share cost less than a matrix product."""
-    if problem.source.bytes_per_number == 8 or not screen.pays([problem]):
+    """Return whether passes in float32 that a few queries share cost less than a matrix product.
+
+    Never where kernels multiply: they read everything once.
+    """
+    source = problem.source
+    if source.bytes_per_number == 8 or by_kernels(problem) or not screen.pays([problem]):
         return False
-    n_arms, width = len(problem.arms), problem.source.n_coordinates
+    n_arms, width = len(problem.arms), source.n_coordinates
     each = costs.SCREEN_READ / min(n_queries, exact.AT_ONCE) + costs.SCREEN_NUMBER
     passes = each * n_arms * width + costs.PRODUCT_SCORE * n_arms + costs.SCREEN_QUERY
     return passes < cost_of_query(problem, n_queries)
+
+
+def by_kernels(problem: Problem) -> bool:
+    """Return whether our own kernels multiply these rows, of which all is known, and not BLAS."""
+    tiles = problem.source.tiles() if isinstance(problem.source, QuerySource) else None
+    return tiles is not None and tiles.by_kernels
 
 
 def queries_at_once(problem: Problem) -> int:

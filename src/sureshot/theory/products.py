@@ -152,6 +152,6 @@ def arm_errors(
     return ArmErrors(
         offset=squares / -2 if distance else zeros,
         scale=np.ascontiguousarray(scale),
-        fixed=share * np.square(norms) if distance else zeros,
+        fixed=share * np.square(norms) + (lost * width) ** 2 if distance else zeros,
         factor=scale * (norms + queries.constant),
     )
