@@ -143,11 +143,16 @@ double likely_threshold(const Ledger& ledger, std::int64_t k) {
         largest = std::max({largest, std::fabs(estimates[arm]), errors[arm]});
     }
     const double unit = 1.0 / power_of_two_near(largest);
-    const auto number = static_cast<double>(ledger.n_arms());
-    double sum = 0.0, noise = 0.0, scatter = 0.0;
-    for (const double estimate : estimates) sum += unit * estimate;
+    // Arms that were dropped unread have no estimates.
+    double number = 0.0, sum = 0.0, noise = 0.0, scatter = 0.0;
+    for (std::size_t arm = 0; arm < ledger.n_arms(); ++arm) {
+        if (ledger.steps[arm] == 0) continue;
+        number += 1.0;
+        sum += unit * estimates[arm];
+    }
     const double mean = sum / number;
     for (std::size_t arm = 0; arm < ledger.n_arms(); ++arm) {
+        if (ledger.steps[arm] == 0) continue;
         const double error = unit * errors[arm], off = unit * estimates[arm] - mean;
         noise += error * error;
         scatter += off * off;
@@ -159,7 +164,7 @@ double likely_threshold(const Ledger& ledger, std::int64_t k) {
         const auto position = static_cast<std::int64_t>(arm);
         if (ledger.status[arm] == known) {
             best.show(ledger.scores[arm], position);
-        } else {
+        } else if (ledger.steps[arm] > 0) {
             const double error = unit * errors[arm], off = unit * estimates[arm] - mean;
             const double share = spread > 0.0 ? spread / (spread + error * error) : 0.0;
             best.show((mean + share * off) / unit, position);

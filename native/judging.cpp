@@ -115,11 +115,25 @@ class ArmReplay {
     double level_;
 };
 
+// A score that an arm certainly does not exceed.
+double certain_limit(const Ledger& ledger, std::int64_t position) {
+    const auto arm = static_cast<std::size_t>(position);
+    const double left = ledger.drawn.left(ledger.steps[arm]), limit = ledger.limit[arm];
+    const double ahead = ledger.bet_rules.norms ? std::sqrt(left * std::max(limit - ledger.seen[arm], 0.0))
+                                                : left * limit;
+    const double so_far = ledger.known_sum(arm);
+    const double guard = ledger.rounding * (ledger.magnitude + std::fabs(so_far) + ledger.reach(arm));
+    return ledger.scale[arm] * ((ledger.signs == 2 ? std::fabs(so_far) : so_far) + ahead + guard);
+}
+
 // The wealth of the bets against an arm, the smaller of both signs; infinite if they win. `pasts` has where the
 // replay of each stream begins, and gets where it ended; null for replays from the start.
 Grown log_wealth(const Ledger& ledger, std::int64_t position, const Test& test, std::vector<Past>* pasts) {
     const auto arm = static_cast<std::size_t>(position);
-    if (ledger.steps[arm] == 0) return {-infinite, 0, 0.0};
+    if (ledger.steps[arm] == 0) {
+        const double lowest = test.theta - ledger.rounding * std::fabs(test.theta);
+        return {certain_limit(ledger, position) < lowest ? infinite : -infinite, 0, 0.0};
+    }
     const ArmReplay replay(ledger, arm, test);
     Grown least{infinite, 0, 0.0};
     for (std::size_t sign = 0; sign < ledger.signs; ++sign) {
@@ -172,17 +186,6 @@ std::vector<std::int64_t> chosen(const Ledger& ledger, const std::int64_t* posit
         found.push_back(positions[p]);
     }
     return found;
-}
-
-// A score that an arm certainly does not exceed.
-double certain_limit(const Ledger& ledger, std::int64_t position) {
-    const auto arm = static_cast<std::size_t>(position);
-    const double left = ledger.drawn.left(ledger.steps[arm]), limit = ledger.limit[arm];
-    const double ahead = ledger.bet_rules.norms ? std::sqrt(left * std::max(limit - ledger.seen[arm], 0.0))
-                                                : left * limit;
-    const double so_far = ledger.known_sum(arm);
-    const double guard = ledger.rounding * (ledger.magnitude + std::fabs(so_far) + ledger.reach(arm));
-    return ledger.scale[arm] * ((ledger.signs == 2 ? std::fabs(so_far) : so_far) + ahead + guard);
 }
 
 // The smallest score, between `low` and `high`, at which the bets against all of the arms win.

@@ -45,11 +45,15 @@ class Evidence:
         """Return the peak of the log wealth of each arm if its score were theta.
 
         For scores by absolute value it is the smaller of the peaks of both signs: an arm must be too
-        small in either.
+        small in either. Infinite for an arm that was not read and is certainly too small.
         """
         peaks = np.empty(len(positions))
         for some, front in _by_front(steps):
             arms = positions[some]
+            if front == 0:
+                certain = self.certain_limits(arms, steps[some]) < theta
+                peaks[some] = np.where(certain, np.inf, 0.0)
+                continue
             raw = self._guarded(arms, theta)
             found = [
                 wealth.peak_log_wealth(self._bets(arms, front, sign), raw)

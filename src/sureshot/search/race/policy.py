@@ -30,6 +30,13 @@ class Policy:
     sampled_arms: int = 128
     sampled_gain: float = 1.5  # that the sample must predict, since it is small
 
+    # Where norms are known the arms with the largest limits begin, and some of the others are never read.
+    beginners: float = 0.125  # share of the arms that begin
+    reachable: float = (
+        0.5  # of the limit of the last of these: what the threshold is expected to reach
+    )
+    waiting_rounds: int = 4  # that it may cost to let the others wait
+
     # Rounds. A front is the number of steps that all active arms have read.
     first_front: int = 4
     second_front: int = 8
@@ -92,6 +99,9 @@ DEFAULT = Policy()
 # is dropped; with a time limit, of this many.
 STEPS_WITHIN_TIME = 100
 
+# Limits from which their distribution is estimated.
+SAMPLED_LIMITS = 1024
+
 
 def racing_steps(policy: Policy, costs: Costs, steps: float, length: int, block: int) -> int:
     """Return up to which step a race reads before it is asked whether its budget, of `steps`, is enough.
@@ -107,6 +117,24 @@ def estimates_are_clear(policy: Policy, estimates: Floats, errors: Floats) -> bo
     """Return whether estimates differ by far more than they are off."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.square(errors).mean() < policy.clear_estimates * estimates.var())
+
+
+def limit_to_begin(
+    policy: Policy, costs: Costs, limits: Floats, k: int, length: int
+) -> float | None:
+    """Return the smallest limit of the score with which arms are read first, if the others should wait.
+
+    Those of them that cannot reach the threshold which the first arms set are never read. It may turn out that
+    all of the first k that are evaluated were not among the best.
+    """
+    if policy.beginners * len(limits) < 2 * k:
+        return None
+    some = np.sort(limits[:: math.ceil(len(limits) / SAMPLED_LIMITS)])
+    least = float(some[math.floor((1 - policy.beginners) * len(some))])
+    never_read = np.searchsorted(some, policy.reachable * least) / len(some) * len(limits)
+    saved = never_read * (2 * costs.visit + policy.fewest_steps * costs.step)
+    at_risk = policy.waiting_rounds * costs.round + k * costs.row * length
+    return least if saved > at_risk else None
 
 
 def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int) -> int:

@@ -82,6 +82,20 @@ class Race:
         self.guess = -math.inf
         self.next_look = 0.0  # the front at which it is asked again whether to give up
         self.survey: _native.Survey | None = None
+        self.put_off = self._put_off()
+
+    def _put_off(self) -> int:
+        """Suspend arms, unread, that may turn out to be too short for any threshold; return how many."""
+        problem, squares = self.problem, self.problem.intervals.square_limit
+        if squares is None or self.allowance.limited:
+            return 0
+        limits = problem.scale * np.sqrt(squares)
+        least = policy.limit_to_begin(self.rules, self.costs, limits, problem.k, self.order.length)
+        if least is None:
+            return 0
+        waiting = limits < least
+        self.ledger.status[waiting] = SUSPENDED
+        return int(np.count_nonzero(waiting))
 
     @cached_property
     def _constant(self) -> float:
@@ -160,15 +174,24 @@ class Race:
     def _resume(self) -> bool:
         """Drop suspended arms, and let those that are left catch up with the front.
 
-        Without a threshold only the best of them. They read the drawn blocks in the same portions as
-        the arms before them, and those that are beaten on the way are dropped there.
+        Without a threshold only the best of them.
         """
         ledger = self.ledger
         self._drop(ledger.arms_with(SUSPENDED))
         waiting = ledger.arms_with(SUSPENDED)
+        self.put_off = 0
         if self.threshold == -math.inf:
             best = largest(ledger.estimates[waiting], min(2 * self.problem.k, len(waiting)))
             waiting = np.sort(waiting[best])
+        return self._catch_up(waiting)
+
+    def _catch_up(self, waiting: Ints) -> bool:
+        """Read suspended arms up to the front; return whether the budget allowed it.
+
+        They read the drawn blocks in the same portions as the arms before them, and those that are
+        beaten on the way are dropped there.
+        """
+        ledger = self.ledger
         for start, stop in zip(self.fronts, self.fronts[1:], strict=False):
             there = (ledger.steps[waiting] == start) & (ledger.status[waiting] == SUSPENDED)
             behind = waiting[there]
@@ -293,9 +316,17 @@ class Race:
             self.front,
             self.steps_read,
             active * (self._end_of_round(active) - self.front),
-            float(self.order.length) * len(self.problem.arms),
+            float(self.order.length) * (len(self.problem.arms) - self.put_off),
             self.ledger.bytes,
         ):
+            return nothing
+        if self.put_off:
+            # Nothing can be predicted of arms that were never read.
+            waiting = self.ledger.arms_with(SUSPENDED)
+            unread = waiting[self.ledger.steps[waiting] == 0]
+            self._drop(unread)
+            self._catch_up(unread[self.ledger.status[unread] == SUSPENDED])
+            self.put_off = 0
             return nothing
         if self.threshold == -math.inf and self.survey is not None:
             # Estimates of many arms promise too much: only an exact threshold tells what it takes.
