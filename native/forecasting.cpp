@@ -136,7 +136,7 @@ double predicted_front(const Ledger& ledger, double share, double log_level) {
 }
 
 double likely_threshold(const Ledger& ledger, std::int64_t k) {
-    const std::vector<double>&estimates = ledger.estimates, &errors = ledger.errors;
+    const PerArm<double>&estimates = ledger.estimates, &errors = ledger.errors;
     // Times a power of two, so that squares stay within the range of double.
     double largest = 0.0;
     for (std::size_t arm = 0; arm < ledger.n_arms(); ++arm) {
