@@ -159,7 +159,7 @@ double likely_threshold(const Ledger& ledger, std::int64_t k) {
         const auto position = static_cast<std::int64_t>(arm);
         if (ledger.status[arm] == known) {
             best.show(ledger.scores[arm], position);
-        } else {
+        } else if (std::max(unit * estimates[arm], mean) > unit * best.last()) {  // else it is not among them
             const double error = unit * errors[arm], off = unit * estimates[arm] - mean;
             const double share = spread > 0.0 ? spread / (spread + error * error) : 0.0;
             best.show((mean + share * off) / unit, position);
