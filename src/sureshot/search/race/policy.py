@@ -180,6 +180,14 @@ def evaluation_pays(policy: Policy, waste: float, evaluation: float, next_round:
     return policy.patience * waste * evaluation <= next_round
 
 
+def few_arms_are_slow(costs: Costs, arms: int, steps: int, length: int) -> bool:
+    """Return whether to evaluate that many arms costs less than to read so many steps of them.
+
+    Bets are placed on many arms at a time, so a step costs something however few they are.
+    """
+    return costs.row * length * arms < (costs.lone_step * arms + costs.draw) * steps
+
+
 def how_many_to_evaluate(costs: Costs, needed: Floats, front: int, length: int) -> int:
     """Return how many of some arms to evaluate now, those that need the most steps.
 
