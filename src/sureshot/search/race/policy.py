@@ -216,17 +216,19 @@ def finishing_may_pay(
     ahead: int,
     blocks: float,
     ledger_bytes: int,
+    besides: float = 0.0,
 ) -> bool:
     """Return whether so much has been spent that to go on must be worth it.
 
     Asked before the next round spends more, and when the bets take too much memory. `steps` is how many all
-    arms have read together, `ahead` how many the next round reads, `blocks` how many there are.
+    arms have read together, `ahead` how many the next round reads, `blocks` how many there are, `besides` what
+    has been spent besides steps.
     """
     if front < policy.fewest_steps:
         return False
     allowed = policy.finish_after * costs.rest * blocks
     return (
-        costs.step * (steps + ahead) > allowed
+        costs.step * (steps + ahead) + besides > allowed
         or ledger_bytes * (steps + ahead) > costs.ledger_bytes * steps
     )
 

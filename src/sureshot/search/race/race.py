@@ -119,6 +119,12 @@ class Race:
             steps = max(1, math.floor(self.allowance.share * affordable))
         return math.sqrt(2 * self.log_level / steps)
 
+    def cost_of_visits(self) -> float:
+        """Return what it has cost to come back to the arms, where that counts: by column, where steps cost little."""
+        if not self.problem.source.coordinate_major:
+            return 0.0
+        return (len(self.fronts) - 1) * self.costs.visit * len(self.problem.arms)
+
     def undecided(self) -> Ints:
         """Return the positions of the arms that are neither dropped nor known."""
         return np.flatnonzero(self.ledger.status <= SUSPENDED)
@@ -327,6 +333,7 @@ class Race:
             active * (self._end_of_round(active) - self.front),
             float(self.order.length) * (len(self.problem.arms) - self.put_off),
             self.ledger.bytes,
+            self.cost_of_visits(),
         ):
             return nothing
         if self.put_off:
