@@ -19,6 +19,7 @@ bool interrupted() {
 }
 
 using Values = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using FloatValues = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
 
 Extremes extremes_of(const Values& values) {
     const Unlocked unlocked(values.size());
@@ -136,12 +137,9 @@ NB_MODULE(_native, m) {
     m.def(
         "column_scores",
         [](const Dense& dense, const Ids& starts, const Ids& stops, const Ids& arms, Team& team,
-           const RealsOut& scores, const std::optional<RealsOut>& squares) {
+           const RealsOut& scores) {
             if (!coordinate_major(dense.matrix)) throw nb::value_error("runs of columns are read of coordinate-major data");
             if (starts.shape(0) != stops.shape(0)) throw nb::value_error("a run has a start and a stop");
-            if (squares && dense.metric != Metric::inner_product) {
-                throw nb::value_error("squares come with inner products only");
-            }
             std::vector<Run> runs(starts.shape(0));
             for (std::size_t at = 0; at < runs.size(); ++at) {
                 runs[at] = {starts.data()[at], stops.data()[at]};
@@ -151,13 +149,12 @@ NB_MODULE(_native, m) {
             }
             const nb::gil_scoped_release release;
             column_scores(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
-                          {runs.data(), static_cast<std::int64_t>(runs.size())}, scores.data(),
-                          squares ? squares->data() : nullptr);
+                          {runs.data(), static_cast<std::int64_t>(runs.size())}, scores.data());
         },
         "dense"_a, "starts"_a.noconvert(), "stops"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
-        "scores"_a.noconvert(), "squares"_a.noconvert() = nb::none(),
+        "scores"_a.noconvert(),
         "Fill scores (arms,) with the sum of the rewards of each arm over some runs of columns of coordinate-major "
-        "data, and squares (arms,), for inner products, with that of their squares.");
+        "data.");
 
     const auto def_pair_scores = [&]<class Query>(Query) {
         m.def(
@@ -243,6 +240,13 @@ NB_MODULE(_native, m) {
         "all_finite",
         [](const Values& values) { return values.size() == 0 || extremes_of(values).finite(); },
         "values"_a.noconvert(), "Return whether no value is infinite or NaN.");
+    m.def(
+        "all_finite",
+        [](const FloatValues& values) {
+            const Unlocked unlocked(values.size());
+            return all_finite(values.data(), static_cast<std::int64_t>(values.size()));
+        },
+        "values"_a.noconvert());
 
     bind_race(m);
     bind_selection(m);

@@ -119,6 +119,23 @@ def test_predictions_are_rough_until_enough_was_read() -> None:
     assert not policy.predictions_are_rough(rules, ROWS, many, enough, blocks)
 
 
+def test_giving_up_is_considered_when_so_much_was_spent_however_far_the_front_is() -> None:
+    """Of 1,000 arms with 1,000 blocks each: 7 % of what reading everything costs is 20,000 steps."""
+    rules, blocks = policy.DEFAULT, 1e6
+    for front, steps, ahead, considered in (
+        (32, 19_000, 900, False),
+        (32, 19_000, 1100, True),
+        (900, 19_000, 900, False),  # few arms are left, and have read nearly everything
+        (rules.fewest_steps - 1, 19_000, 1100, False),
+    ):
+        found = policy.finishing_may_pay(rules, ROWS, front, steps, ahead, blocks, 0)
+        assert found is considered
+    # The bets of the next round would take more memory than there is.
+    almost = ROWS.ledger_bytes * 10 // 11
+    assert policy.finishing_may_pay(rules, ROWS, 32, 1000, 101, blocks, almost)
+    assert not policy.finishing_may_pay(rules, ROWS, 32, 1000, 99, blocks, almost)
+
+
 def test_giving_up_must_be_cheaper_by_a_margin() -> None:
     """All arms read whole cost 2,000, as much as 286 steps."""
     for needed, margin, pays in ((290.0, 1.0, True), (290.0, 1.5, False), (430.0, 1.5, True)):

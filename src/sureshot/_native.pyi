@@ -201,7 +201,7 @@ class Selection:
         factor: Floats,
         both_signs: bool,
     ) -> None: ...
-    def candidates(self) -> tuple[Ints, Ints]: ...
+    def candidates(self, team: Team) -> tuple[Ints, Ints]: ...
 
 def round_queries(
     queries: Array,
@@ -212,7 +212,14 @@ def round_queries(
     norms: Floats,
     lost: Floats,
 ) -> bool: ...
-def sizes_of(queries: Floats, team: Team, sizes: Floats) -> None: ...
+
+PRODUCT_COLUMNS: int
+
+def product_roundings(columns: int) -> int: ...
+def multiply(
+    dense: Dense, arms: Ints, queries: Array, team: Team, scores: Array, squares: Floats
+) -> None: ...
+def measure_queries(queries: Array, team: Team, sizes: Floats, norms: Floats) -> None: ...
 def best_of_rows(
     scores: Floats, k: int, team: Team, best_arms: Ints, best_scores: Floats
 ) -> None: ...
@@ -236,7 +243,7 @@ def query_sums(
     sums: Floats,
 ) -> float: ...
 def extremes(values: Floats) -> tuple[float, float]: ...
-def all_finite(values: Floats) -> bool: ...
+def all_finite(values: Array) -> bool: ...
 def coordinate_major(data: Array, element: Element) -> bool: ...
 def block_sums(
     dense: Dense,
@@ -281,7 +288,6 @@ def column_scores(
     arms: Ints,
     team: Team,
     scores: Floats,
-    squares: Floats | None = None,
 ) -> None: ...
 
 FLOAT_ROUNDINGS: int
@@ -309,10 +315,12 @@ def screen_and_evaluate(
     of_score: float,
     best: Floats,
     k: int,
-    most: int,
+    first: int,
+    share: float,
     norms: Floats | None,
+    screened_leeway: float,
     leeway: float,
-) -> tuple[Ints, Floats, Floats] | None: ...
+) -> tuple[int, Ints, Floats, bool]: ...
 def candidates(
     sums: Floats,
     squares: Floats | None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sureshot._elements import PRECISION, is_number, name_of, nearest
+from sureshot._elements import PRECISION, extremes, is_number, name_of, nearest
 from sureshot._validate.choices import one_of
 from sureshot.bounds import Bounds
 
@@ -192,7 +192,8 @@ def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
         )
         raise ValueError(message)
     limit = np.ascontiguousarray(given, dtype=np.float64).reshape(given.shape)
-    if not (limit.min() >= 0 and limit.max() < np.inf):
+    smallest, largest = extremes(limit)
+    if not (smallest >= 0 and largest < np.inf):
         raise ValueError("bounds must have finite norms of at least 0")
     if limit.ndim == 0:
         return np.full(len(arms), limit)

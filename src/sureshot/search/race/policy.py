@@ -182,17 +182,25 @@ def how_many_to_evaluate(costs: Costs, needed: Floats, front: int, length: int) 
 
 
 def finishing_may_pay(
-    policy: Policy, costs: Costs, front: int, next_front: int, length: int, ledger_bytes: int
+    policy: Policy,
+    costs: Costs,
+    front: int,
+    steps: int,
+    ahead: int,
+    blocks: float,
+    ledger_bytes: int,
 ) -> bool:
     """Return whether so much has been spent that to go on must be worth it.
 
-    Asked before the next round spends more, and when the bets take too much memory.
+    Asked before the next round spends more, and when the bets take too much memory. `steps` is how many all
+    arms have read together, `ahead` how many the next round reads, `blocks` how many there are.
     """
     if front < policy.fewest_steps:
         return False
-    allowed = policy.finish_after * costs.rest * length
+    allowed = policy.finish_after * costs.rest * blocks
     return (
-        costs.step * next_front > allowed or ledger_bytes * next_front > costs.ledger_bytes * front
+        costs.step * (steps + ahead) > allowed
+        or ledger_bytes * (steps + ahead) > costs.ledger_bytes * steps
     )
 
 

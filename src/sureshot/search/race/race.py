@@ -77,6 +77,7 @@ class Race:
         )
         self.reading = Reading(problem, self.order, self.ledger)
         self.fronts = [0]  # steps drawn at the end of each round
+        self.steps_read = 0  # of all arms together
         self.threshold = -math.inf
         self.guess = -math.inf
         self.next_look = 0.0  # the front at which it is asked again whether to give up
@@ -192,6 +193,7 @@ class Race:
         """Read the drawn blocks [start, stop) of some arms and bet on them."""
         problem = self.problem
         met = self.reading.bet_on(positions, start, stop)
+        self.steps_read += len(positions) * (stop - start)
         self.tally.numbers_read += len(positions) * self.reading.numbers_in(start, stop)
         if met.outside >= 0:
             refuse_arm(problem, met.outside, self.order.blocks[:stop], start)
@@ -291,12 +293,16 @@ class Race:
         # To predict takes about as long as a round: not in every round, while memory is no matter.
         if self.front < self.next_look and 2 * self.ledger.bytes < self.costs.ledger_bytes:
             return nothing
-        if self.front < self.rules.fewest_steps or not policy.finishing_may_pay(
+        if self.front < self.rules.fewest_steps:
+            return nothing
+        active = len(self.ledger.arms_with(ACTIVE))
+        if not policy.finishing_may_pay(
             self.rules,
             self.costs,
             self.front,
-            self._end_of_round(len(self.problem.arms)),
-            self.order.length,
+            self.steps_read,
+            active * (self._end_of_round(active) - self.front),
+            float(self.order.length) * len(self.problem.arms),
             self.ledger.bytes,
         ):
             return nothing
@@ -317,8 +323,9 @@ class Race:
 
     def _finishing_pays(self, margin: float = 1.0) -> bool:
         everything = float(self.order.length) * len(self.problem.arms)
-        steps = int(self.ledger.steps.sum())
-        if not policy.predictions_are_rough(self.rules, self.costs, self.front, steps, everything):
+        if not policy.predictions_are_rough(
+            self.rules, self.costs, self.front, self.steps_read, everything
+        ):
             return self._finishing_pays_at(self.threshold, margin)
         # The first arms that were evaluated are seldom the best ones: the threshold will rise.
         likely = max(self.threshold, self.ledger.likely_threshold(self.problem.k))
