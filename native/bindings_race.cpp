@@ -67,9 +67,9 @@ void bind_constants(nb::module_& m) {
 
     nb::class_<PredictionRules>(m, "PredictionRules",
                                 "The constants of the predictions, which search/race/policy.py has.")
-        .def(nb::init<double, double, double, std::int64_t, double, double, double>(), nb::kw_only(),
+        .def(nb::init<double, double, double, std::int64_t, double, double, double, std::int64_t>(), nb::kw_only(),
              "eagerness"_a, "longest_wait"_a, "least_wealth"_a, "trend_steps"_a, "trend_start"_a,
-             "trend_renewal"_a, "least_growth"_a);
+             "trend_renewal"_a, "least_growth"_a, "sampled_arms"_a);
 }
 
 void bind_findings(nb::module_& m) {

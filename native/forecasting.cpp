@@ -97,21 +97,29 @@ double needed(const Ledger& ledger, std::size_t arm, double theta, double log_le
 
 RemainingSteps remaining_steps(const Ledger& ledger, Team& team, std::int64_t length, double theta,
                                double log_level) {
-    const auto undecided = ledger.arms_where([](std::int8_t status) { return status <= suspended; });
-    std::vector<double> each(undecided.size());
-    team.run(static_cast<std::int64_t>(each.size()), numbers_worth_an_arm,
-             [&](std::int64_t begin, std::int64_t end) noexcept {
-                 for (auto at = static_cast<std::size_t>(begin); at < static_cast<std::size_t>(end); ++at) {
-                     const auto arm = static_cast<std::size_t>(undecided[at]);
-                     each[at] = needed(ledger, arm, theta, log_level, length, true);
-                 }
-             });
-    RemainingSteps found;
-    for (std::size_t at = 0; at < each.size(); ++at) {
-        found.needed += each[at];
-        found.unread += static_cast<double>(length - ledger.steps[static_cast<std::size_t>(undecided[at])]);
-    }
-    return found;
+    const auto of = [&](const std::vector<std::int64_t>& arms, std::int64_t stride) {
+        RemainingSteps found;
+        for (const std::int64_t position : arms) {
+            found.unread += static_cast<double>(length - ledger.steps[static_cast<std::size_t>(position)]);
+        }
+        const auto count = static_cast<std::int64_t>(arms.size());
+        std::vector<double> each(static_cast<std::size_t>((count + stride - 1) / stride));
+        const auto sampled = static_cast<std::int64_t>(each.size());
+        team.run(sampled, numbers_worth_an_arm, [&](std::int64_t begin, std::int64_t end) noexcept {
+            for (std::int64_t at = begin; at < end; ++at) {
+                const auto arm = static_cast<std::size_t>(arms[static_cast<std::size_t>(at * stride)]);
+                each[static_cast<std::size_t>(at)] = needed(ledger, arm, theta, log_level, length, true);
+            }
+        });
+        for (const double its : each) found.needed += its;
+        if (sampled > 0) found.needed *= static_cast<double>(count) / static_cast<double>(sampled);
+        return found;
+    };
+    // The bets against suspended arms have won once, so none of them decides: a sample is enough.
+    const auto waiting = ledger.arms_with(suspended);
+    const std::int64_t stride = std::max<std::int64_t>(static_cast<std::int64_t>(waiting.size()) / ledger.rules.sampled_arms, 1);
+    const RemainingSteps read_on = of(ledger.arms_with(active), 1), resumed = of(waiting, stride);
+    return {read_on.needed + resumed.needed, read_on.unread + resumed.unread};
 }
 
 std::vector<double> needed_steps(const Ledger& ledger, const std::int64_t* positions, std::int64_t count,

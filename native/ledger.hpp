@@ -43,6 +43,7 @@ struct PredictionRules {
     double trend_start;
     double trend_renewal;
     double least_growth;
+    std::int64_t sampled_arms;
 };
 
 // What is known of the arms before anything is read. Arrays have one entry per arm.

@@ -42,6 +42,7 @@ class PredictionRules:
         trend_start: float,
         trend_renewal: float,
         least_growth: float,
+        sampled_arms: int,
     ) -> None: ...
 
 class Met:

@@ -31,6 +31,9 @@ NORM_SHARE = 0.1
 NORM_SHARE_OF_BLOCKS = 0.5
 BLOCK = 16  # coordinates from which on it is called a block here
 
+# Coordinates of the query, at least, that this is predicted from.
+SAMPLED_COORDINATES = 4096
+
 # More than the rounding of the middle and the width of a scan.
 SCAN_ROUNDING = 1e-9
 
@@ -84,7 +87,7 @@ class ArmLimits:
 class ByValue:
     """Intervals that follow from limits of the values, and what they are chosen by before they are made."""
 
-    weights: float  # of all blocks together
+    weights: float  # of all blocks together, about
     typical_limit: float
     intervals: Callable[[], Intervals]
 
@@ -142,15 +145,18 @@ def _by_value(sums: QuerySums, bounds: KnownBounds, n_arms: int) -> ByValue | No
 def _by_reach(
     sums: QuerySums, bounds: KnownBounds, middle: Floats, scale: Floats, reach: Floats
 ) -> ByValue:
-    weight, blocks = sums.absolute(scale), sums.blocks
+    blocks = sums.blocks
     limits = bounds.kept(
         ("reach", blocks.size),
         lambda: ArmLimits.of(intervals.limits_of_reach(reach, middle, scale, blocks)),
     )
+    # From some of the coordinates: most often norms are chosen, and a pass over all of them is saved.
+    step = max(1, len(sums.query) // SAMPLED_COORDINATES)
+    some = np.abs(sums.query[::step]) * (scale[::step] if len(scale) > 1 else scale)
     return ByValue(
-        weight.total,
+        float(some.mean()) * len(sums.query),
         limits.typical,
-        lambda: intervals.from_scales(sums, weight.sums, middle, limits.of_arms),
+        lambda: intervals.from_scales(sums, sums.absolute(scale).sums, middle, limits.of_arms),
     )
 
 

@@ -31,4 +31,5 @@ def prediction_rules(policy: Policy) -> _native.PredictionRules:
         trend_start=policy.trend_start,
         trend_renewal=policy.trend_renewal,
         least_growth=policy.least_growth,
+        sampled_arms=policy.predicted_arms,
     )

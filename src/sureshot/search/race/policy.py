@@ -91,6 +91,7 @@ class Policy:
     trend_start: float = 0.5  # of the steps: the growth since then is what goes on
     trend_renewal: float = 0.75  # of the steps: a replay that ended before starts a new trend
     least_growth: float = 0.5  # of wealth; less may be chance, and counts as this
+    predicted_arms: int = 1024  # suspended ones, from which the steps of all of them are predicted
 
 
 DEFAULT = Policy()
