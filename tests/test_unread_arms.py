@@ -21,7 +21,7 @@ from tests.test_race import NEVER_GIVE_UP, assert_best, checked_search
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
-    from sureshot.blocks import Blocks
+    from sureshot.query_sums import QuerySums
     from sureshot.theory.intervals import Intervals
 
 ROWS = costs_of(in_memory(16, 4, coordinate_major=False), 10_000)
@@ -119,12 +119,10 @@ def test_planted_a_limit_that_is_too_small(monkeypatch: pytest.MonkeyPatch) -> N
 
     from_norms = intervals.from_norms
 
-    def short(query: Floats, norms: Floats, blocks: Blocks) -> Intervals:
-        given = from_norms(query, norms, blocks)
-        assert given.square_limit is not None
+    def short(sums: QuerySums, squares: Floats, square_limit: Floats) -> Intervals:
         # Only of the arms that wait: the others would be found out when they are read.
-        limits = np.where(norms < 2.0, 0.96, 1.0) * given.square_limit
-        return dataclasses.replace(given, square_limit=limits)
+        limits = np.where(square_limit < 4.0, 0.96, 1.0) * square_limit
+        return from_norms(sums, squares, limits)
 
     monkeypatch.setattr(intervals, "from_norms", short)
     with pytest.raises(AssertionError):
