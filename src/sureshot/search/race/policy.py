@@ -50,6 +50,7 @@ class Policy:
     # Candidates and slow arms.
     caution: float = 0.5  # standard errors taken off an estimate before it makes a guess
     patience: float = 3.0  # times the expected waste that evaluating now may cost another round
+    last_look_saves: float = 0.2  # of the arms that are about to be evaluated
     most_slow_arms: int = 512  # active arms at most for the slow ones among them to be evaluated
 
     # Reading the arms that are left to the end. Costs are shares of what reading everything costs.
@@ -133,7 +134,8 @@ def limit_to_begin(
     some = np.sort(limits[:: math.ceil(len(limits) / SAMPLED_LIMITS)])
     least = float(some[math.floor((1 - policy.beginners) * len(some))])
     never_read = np.searchsorted(some, policy.reachable * least) / len(some) * len(limits)
-    saved = never_read * (2 * costs.visit + policy.fewest_steps * costs.step)
+    # Many of them would have been suspended after a first look.
+    saved = never_read * (costs.visit + policy.first_front * costs.step)
     at_risk = policy.waiting_rounds * costs.round + k * costs.row * length
     return least if saved > at_risk else None
 
@@ -187,6 +189,11 @@ def few_arms_are_slow(costs: Costs, arms: int, steps: int, length: int) -> bool:
     Bets are placed on many arms at a time, so a step costs something however few they are.
     """
     return costs.row * length * arms < (costs.lone_step * arms + costs.draw) * steps
+
+
+def last_look_pays(policy: Policy, costs: Costs, arms: int, length: int) -> bool:
+    """Return whether to look at the bets against so many arms once more before they are evaluated."""
+    return policy.last_look_saves * costs.row * length * arms > costs.round
 
 
 def how_many_to_evaluate(costs: Costs, needed: Floats, front: int, length: int) -> int:
