@@ -28,6 +28,7 @@ from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
 from sureshot.search.race.reading import Reading
+from sureshot.search.race.remaining import finishing_pays
 from sureshot.search.reward_limits import refuse_arm
 from sureshot.theory.rounding import rounding_share
 
@@ -370,39 +371,12 @@ class Race:
         if self.threshold == -math.inf:
             return nothing
         # Before a replay at this threshold the wealth is out of date, and beaten arms are counted.
-        if not self._finishing_pays(self.rules.replay_from):
+        if not finishing_pays(self, self.rules.replay_from):
             self.next_look = self.rules.ask_again_after * self.front
             return nothing
         self._drop(self.undecided())
         left = self.undecided()
-        return left if len(left) and self._finishing_pays() and self._affords(left) else nothing
-
-    def _finishing_pays(self, margin: float = 1.0) -> bool:
-        everything = float(self.order.length) * len(self.problem.arms)
-        if not policy.predictions_are_rough(
-            self.rules, self.costs, self.front, self.steps_read, everything
-        ):
-            return self._finishing_pays_at(self.threshold, margin)
-        # The first arms that were evaluated are seldom the best ones: the threshold will rise.
-        likely = max(self.threshold, self.ledger.likely_threshold(self.problem.k))
-        return self._finishing_pays_at(likely, margin)
-
-    def _finishing_pays_at(self, threshold: float, margin: float) -> bool:
-        theta = threshold + self.problem.epsilon
-        needed, unread = self.ledger.remaining_steps(
-            self.problem.team, self.order.length, theta, self.log_level
-        )
-        length = float(self.order.length)
-        return policy.finishing_pays(
-            self.rules,
-            self.costs,
-            needed,
-            unread,
-            length * self.ledger.n_undecided,
-            length * len(self.problem.arms),
-            self.ledger.bytes,
-            margin,
-        )
+        return left if len(left) and finishing_pays(self) and self._affords(left) else nothing
 
     def forget_bets(self) -> None:
         """Free the memory of the bets: nothing is judged any more."""

@@ -1,0 +1,34 @@
+"""What is left of a race: whether to sample it is predicted to cost more than to read it to the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sureshot.search.race import policy
+
+if TYPE_CHECKING:
+    from sureshot.search.race.race import Race
+
+
+def finishing_pays(race: Race, margin: float = 1.0) -> bool:
+    """Return whether to read the undecided arms to the end is so many times cheaper than to sample on."""
+    everything = float(race.order.length) * len(race.problem.arms)
+    threshold = race.threshold
+    if policy.predictions_are_rough(
+        race.rules, race.costs, race.front, race.steps_read, everything
+    ):
+        # The first arms that were evaluated are seldom the best ones: the threshold will rise.
+        threshold = max(threshold, race.ledger.likely_threshold(race.problem.k))
+    needed, unread = race.ledger.remaining_steps(
+        race.problem.team, race.order.length, threshold + race.problem.epsilon, race.log_level
+    )
+    return policy.finishing_pays(
+        race.rules,
+        race.costs,
+        needed,
+        unread,
+        float(race.order.length) * race.ledger.n_undecided,
+        everything,
+        race.ledger.bytes,
+        margin,
+    )
