@@ -13,6 +13,7 @@ PACKAGES = {
     "sureshot.baselines",
     "sureshot.baselines.libraries",
     "sureshot.cli",
+    "sureshot.estimators",
     "sureshot.experiments",
     "sureshot.search",
     "sureshot.search.bandits",
