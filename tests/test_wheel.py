@@ -19,6 +19,7 @@ PACKAGES = {
     "sureshot.search.bandits",
     "sureshot.search.leaders",
     "sureshot.search.race",
+    "sureshot.solvers",
     "sureshot.sources",
     "sureshot.theory",
 }
