@@ -230,3 +230,38 @@ def test_bad_input(changes: dict[str, Any], message: str) -> None:
 def test_bad_quadratics(arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Quadratic(*arguments)
+
+
+# copt imports what scipy no longer has.
+@pytest.mark.filterwarnings("ignore:scipy.misc:DeprecationWarning")
+def test_another_library_can_call_the_oracle(problem: tuple[Array, Floats]) -> None:
+    copt = pytest.importorskip("copt", reason="the library that calls the oracle")
+    dictionary, target = problem
+    bounds, generator = sureshot.scan(dictionary.T), np.random.default_rng(0)
+
+    def value_and_gradient(point: Floats) -> tuple[float, Floats]:
+        rest = point - target
+        return 0.5 * float(rest @ rest), rest
+
+    def oracle(direction: Floats, point: Floats, _: Any) -> tuple[Floats, Any, None, float]:
+        best = linear_minimization_oracle(
+            dictionary, -direction, bounds=bounds, rng=generator, delta=1e-6
+        )
+        return best.weight * dictionary[:, best.index] - point, best.index, None, 1.0
+
+    steps = 15
+    theirs = copt.minimize_frank_wolfe(
+        value_and_gradient,
+        dictionary[:, int(np.argmin(dictionary.T @ -target))].copy(),
+        oracle,
+        jac=True,
+        step="DR",
+        lipschitz=1.0,
+        max_iter=steps,
+        tol=1e-12,
+    )
+    # Its oracle loses nothing, and neither does ours.
+    ours = frank_wolfe(
+        dictionary, target, variant="plain", tol=1e-12, max_iter=steps, method="exact", rng=0
+    )
+    np.testing.assert_allclose(theirs.x, ours.point, atol=1e-6)
