@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sureshot.experiments.rows import Row
 
 NAME = "pursuits"
+FIGURE = f"![Time of orthogonal matching pursuit against the number of atoms](figures/{NAME}.svg)"
 LAYOUTS = {"C": "samples in rows", "F": "atoms in one piece"}
 LABELS = {
     OURS: "sureshot",
@@ -101,10 +102,17 @@ def picture(found: list[Row]) -> Any:
     return figure
 
 
+TABLES = {
+    "solvers about": about,
+    "pursuits": lambda found: [*pursuits(found), "", FIGURE],
+    "minimisers": minimisers,
+}
+
+
 def write(found: list[Row], docs: Path = page.DOCS) -> None:
     """Put the tables into docs/solvers.md, and the rows and the figure beside it."""
-    parts = {"solvers about": about, "pursuits": pursuits, "minimisers": minimisers}
-    page.rewrite(docs / "solvers.md", {name: lines(found) for name, lines in parts.items()})
+    parts = {name: lines(found) for name, lines in TABLES.items()}
+    page.rewrite(docs / "solvers.md", parts)
     rows.write(docs / "results" / "solvers.jsonl", found)
     path = docs / "figures" / f"{NAME}.svg"
     path.parent.mkdir(parents=True, exist_ok=True)

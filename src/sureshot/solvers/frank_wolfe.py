@@ -13,6 +13,7 @@ from sureshot.solvers.dictionary import atoms_of, count, one_of, positive, vecto
 from sureshot.solvers.objective import Quadratic
 from sureshot.solvers.oracle import best_vertex, vertices
 from sureshot.solvers.path import Path
+from sureshot.solvers.products import dot, dots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,7 +192,7 @@ class _Run:
 
     def _vertex(self, gradient: NDArray[np.float64]) -> tuple[Vertex, float]:
         """Return a good vertex, and the gap that it shows: at least half of the true one, or less than `tol`."""
-        here = float(gradient @ self.point)
+        here = dot(gradient, self.point)
         allowed = LOSS * self.gaps[-1] if self.gaps else 0.0
         while True:
             vertex = best_vertex(self.path, gradient, self.domain, self.radius, allowed)
@@ -213,14 +214,14 @@ class _Run:
             change -= active.weights
             change[towards] += 1
         else:
-            products = np.where(active.weights > 0, active.vectors @ gradient, -math.inf)
+            products = np.where(active.weights > 0, dots(active.vectors, gradient), -math.inf)
             worst = int(np.argmax(products))
             weight = float(active.weights[worst])
             if self.variant == "pairwise":
                 change[towards] += 1
                 change[worst] -= 1
                 direction, largest = active.vectors[towards] - active.vectors[worst], weight
-            elif gap >= products[worst] - float(gradient @ self.point) or weight == 1:
+            elif gap >= products[worst] - dot(gradient, self.point) or weight == 1:
                 change -= active.weights
                 change[towards] += 1
             else:

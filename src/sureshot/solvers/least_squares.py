@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from sureshot.solvers.products import dot
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -38,7 +41,7 @@ class LeastSquares:
 
     def add(self, atom: NDArray[np.float64]) -> bool:
         """Add an atom, and return True; or return False if it is in the span of the others already."""
-        norm = float(np.linalg.norm(atom))
+        norm = math.sqrt(dot(atom, atom))
         if norm == 0:
             return False
         if self._q is None:
@@ -57,7 +60,7 @@ class LeastSquares:
             except np.linalg.LinAlgError:
                 return False
         latest = self._q[:, -1]
-        self._projected.append(float(latest @ self.residual))
+        self._projected.append(dot(latest, self.residual))
         self.residual -= self._projected[-1] * latest
         return True
 

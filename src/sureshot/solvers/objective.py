@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from sureshot.solvers.products import dot
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -54,15 +56,15 @@ class Quadratic:
         if self.hessian is not None and self.hessian.shape not in ((width,), (width, width)):
             message = f"hessian must have shape ({width}, {width}) or ({width},), got {self.hessian.shape}"
             raise ValueError(message)
-        self._constant = 0.5 * float(self.linear @ self.linear)
+        self._constant = 0.5 * dot(self.linear, self.linear)
 
     def value(self, point: Vector) -> float:
         """Return the value at a point."""
         if self.hessian is None:
             rest = point - self.linear
-            return 0.5 * float(rest @ rest)
-        half = 0.5 * float(point @ self._times(point))
-        return half - float(self.linear @ point) + self._constant
+            return 0.5 * dot(rest, rest)
+        half = 0.5 * dot(point, self._times(point))
+        return half - dot(self.linear, point) + self._constant
 
     def gradient(self, point: Vector) -> Vector:
         """Return the gradient at a point."""
@@ -70,8 +72,8 @@ class Quadratic:
 
     def step(self, point: Vector, direction: Vector, largest: float) -> float:
         """Return the step to the least value on the line."""
-        slope = -float(self.gradient(point) @ direction)
-        curvature = float(direction @ self._times(direction))
+        slope = -dot(self.gradient(point), direction)
+        curvature = dot(direction, self._times(direction))
         if slope <= 0:
             return 0.0
         return largest if curvature * largest <= slope else slope / curvature

@@ -9,6 +9,7 @@ import numpy as np
 
 from sureshot.solvers.dictionary import atoms_of, nonnegative, one_of, positive, vector
 from sureshot.solvers.path import Path
+from sureshot.solvers.products import dot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,7 +128,7 @@ def best_vertex(
     answer = path.ask(-gradient, epsilon / radius)
     index, score = int(answer.indices[0]), float(answer.scores[0])
     weight = radius
-    if domain == "l1" and float(path.atoms[index].astype(np.float64) @ gradient) > 0:
+    if domain == "l1" and dot(path.atoms[index].astype(np.float64), gradient) > 0:
         weight = -radius
     certificate = answer.certificate
     loss = 0.0 if certificate.exact else radius * certificate.epsilon

@@ -11,6 +11,7 @@ import numpy as np
 from sureshot.solvers.dictionary import atoms_of, count, nonnegative, vector
 from sureshot.solvers.least_squares import LeastSquares
 from sureshot.solvers.path import Path
+from sureshot.solvers.products import dot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,19 +115,19 @@ def matching_pursuit(
     most = count(max_iter, "max_iter")
     limit = _limit(residual, tol)
     path = _path(rows, delta, most, bounds, method, rng, threads)
-    coef, errors = np.zeros(len(rows)), [float(residual @ residual)]
+    coef, errors = np.zeros(len(rows)), [dot(residual, residual)]
     chosen: list[int] = []
     while len(chosen) < most and errors[-1] > limit:
         best = int(path.ask(residual).indices[0])
         atom = rows[best].astype(np.float64)
-        product = float(atom @ residual)
+        product = dot(atom, residual)
         if product == 0:  # orthogonal to all atoms
             break
-        part = product / float(atom @ atom)
+        part = product / dot(atom, atom)
         coef[best] += part
         residual -= part * atom
         chosen.append(best)
-        errors.append(float(residual @ residual))
+        errors.append(dot(residual, residual))
     return _pursuit(coef, chosen, residual, errors, path)
 
 
@@ -193,7 +194,7 @@ def pursue(
     """
     squares = LeastSquares(signal)
     chosen: list[int] = []
-    errors = [float(signal @ signal)]
+    errors = [dot(signal, signal)]
     while len(chosen) < most and errors[-1] > limit:
         best = int(path.ask(squares.residual).indices[0])
         atom = path.atoms[best].astype(np.float64)
@@ -207,7 +208,7 @@ def pursue(
             warnings.warn(message, RuntimeWarning, stacklevel=3)
             break
         chosen.append(best)
-        errors.append(float(squares.residual @ squares.residual))
+        errors.append(dot(squares.residual, squares.residual))
     coef = np.zeros(len(path.atoms))
     coef[chosen] = squares.coefficients()
     return _pursuit(coef, chosen, squares.residual, errors, path)
@@ -226,7 +227,7 @@ def most_atoms(n_nonzero_coefs: Any, tol: float | None, n_atoms: int) -> int:
 
 def _limit(signal: NDArray[np.float64], tol: Any) -> float:
     """Return up to which squared error a pursuit goes on."""
-    rounding = NOTHING_LEFT**2 * float(signal @ signal)
+    rounding = NOTHING_LEFT**2 * dot(signal, signal)
     return rounding if tol is None else max(rounding, nonnegative(tol, "tol"))
 
 
