@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -58,10 +59,18 @@ def test_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
 def test_a_fit_keeps_a_reference(kind: Any, rows: Array, tmp_path: Path) -> None:
     np.save(tmp_path / "rows.npy", rows)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
-    for order in (rows, np.asfortranarray(rows), rows[:, ::2], rows.astype(np.float16), mapped):
+    halves = [rows.astype(kind) for kind in ("float16", "bfloat16")]
+    for order in (rows, np.asfortranarray(rows), rows[:, ::2], *halves, mapped):
         estimator = fitted(kind(), order)
         assert np.shares_memory(estimator._fit_X, order)
         assert estimator._fit_X.strides == order.strides
+
+
+def test_a_fit_reads_nothing_if_values_are_said_to_be_finite(rows: Array) -> None:
+    wrong = rows.copy()
+    wrong[3, 4] = np.nan
+    with config_context(assume_finite=True):
+        assert np.shares_memory(NearestNeighbors().fit(wrong)._fit_X, wrong)
 
 
 def test_a_fit_searches_nothing(rows: Array, monkeypatch: pytest.MonkeyPatch) -> None:

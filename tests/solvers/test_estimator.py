@@ -54,6 +54,13 @@ def test_agrees_with_scikit_learn(intercept: bool, targets: int | None, settings
     assert ours.certificate_.delta <= 0.05
 
 
+def test_ends_where_nothing_is_left() -> None:
+    X = np.random.default_rng(2).normal(size=(60, 40))
+    model = OrthogonalMatchingPursuit(n_nonzero_coefs=9).fit(X, np.stack([X[:, 3], X[:, 4] + 7], 1))
+    assert model.n_iter_ == [1, 1]
+    np.testing.assert_allclose(model.intercept_, [0, 7], atol=1e-12)
+
+
 def test_in_a_grid_search() -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(150, 60))

@@ -125,7 +125,7 @@ class NeighboursBase(BaseEstimator):
         _refuse_sparse(X, type(self).__name__)
         scans = isinstance(self.bounds, str) and self.bounds == "scan"
         # A scan finds values that are not finite, and one pass over the data is enough.
-        checks: dict[str, Any] = {"dtype": READ_AS_THEY_ARE, "ensure_all_finite": not scans}
+        checks: dict[str, Any] = {"dtype": _read_as_they_are(X), "ensure_all_finite": not scans}
         if isinstance(y, str):
             X = validate_data(self, X, **checks)
         else:
@@ -148,7 +148,7 @@ class NeighboursBase(BaseEstimator):
 
     def _checked_queries(self, X: Any) -> NDArray[Any]:
         _refuse_sparse(X, type(self).__name__)
-        queries: NDArray[Any] = validate_data(self, X, reset=False, dtype=READ_AS_THEY_ARE)
+        queries: NDArray[Any] = validate_data(self, X, reset=False, dtype=_read_as_they_are(X))
         return queries
 
     def _wanted(self, n_neighbors: Any) -> int:
@@ -212,6 +212,12 @@ class NeighboursBase(BaseEstimator):
         last.results, last.power, last.factor = results, metric.power, factor
         distances = metric.distances(np.concatenate([result.scores for result in results]))
         return distances, np.concatenate([result.indices for result in results])
+
+
+def _read_as_they_are(X: Any) -> list[np.dtype[Any]]:
+    """Return the types that are not converted; bfloat16 only exists where ml_dtypes made it known."""
+    own = [X.dtype] if getattr(getattr(X, "dtype", None), "name", "") == "bfloat16" else []
+    return READ_AS_THEY_ARE + own
 
 
 def _pieces(queries: NDArray[Any]) -> Iterator[NDArray[Any]]:

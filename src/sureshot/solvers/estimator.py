@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sureshot.solvers.dictionary import nonnegative
 from sureshot.solvers.path import Path
-from sureshot.solvers.pursuit import CLAIM, most_atoms, pursue
+from sureshot.solvers.pursuit import CLAIM, error_limit, most_atoms, pursue
 
 # The types that a search reads as they are; others become the first of these.
 READ_AS_THEY_ARE = [np.dtype(name) for name in ("float64", "float32", "float16")]
@@ -106,13 +105,14 @@ class OrthogonalMatchingPursuit(MultiOutputMixin, RegressorMixin, BaseEstimator)
         targets = np.array(y, dtype=np.float64).reshape(len(X), -1)
         given = None if self.tol is not None else self.n_nonzero_coefs
         most = most_atoms(given, self.tol, X.shape[1])
-        limit = 0.0 if self.tol is None else nonnegative(self.tol, "tol")
         self.n_nonzero_coefs_ = None if self.tol is not None else most
         means = targets.mean(axis=0) if self.fit_intercept else np.zeros(targets.shape[1])
+        centred = np.ascontiguousarray((targets - means).T)
+        limits = [error_limit(target, self.tol) for target in centred]
         path = self._path(X.T, None if self.tol is not None else most * targets.shape[1])
         found = [
             pursue(path, target, most, limit, centre=bool(self.fit_intercept))
-            for target in (targets - means).T
+            for target, limit in zip(centred, limits, strict=True)
         ]
         coef = np.array([one.coef for one in found])
         # The means of the chosen features are all that the intercept needs.

@@ -113,7 +113,7 @@ def matching_pursuit(
     rows = atoms_of(dictionary, atoms)
     residual = vector(signal, "signal", rows.shape[1])
     most = count(max_iter, "max_iter")
-    limit = _limit(residual, tol)
+    limit = error_limit(residual, tol)
     path = _path(rows, delta, most, bounds, method, rng, threads)
     coef, errors = np.zeros(len(rows)), [dot(residual, residual)]
     chosen: list[int] = []
@@ -177,7 +177,7 @@ def orthogonal_matching_pursuit(
     rows = atoms_of(dictionary, atoms)
     wanted = vector(signal, "signal", rows.shape[1])
     most = most_atoms(n_nonzero_coefs, tol, len(rows))
-    limit = _limit(wanted, tol)
+    limit = error_limit(wanted, tol)
     # With a tolerance alone the path may end long before all atoms are used.
     questions = None if n_nonzero_coefs is None and tol is not None else most
     path = _path(rows, delta, questions, bounds, method, rng, threads)
@@ -225,7 +225,7 @@ def most_atoms(n_nonzero_coefs: Any, tol: float | None, n_atoms: int) -> int:
     return most
 
 
-def _limit(signal: NDArray[np.float64], tol: Any) -> float:
+def error_limit(signal: NDArray[np.float64], tol: Any) -> float:
     """Return up to which squared error a pursuit goes on."""
     rounding = NOTHING_LEFT**2 * dot(signal, signal)
     return rounding if tol is None else max(rounding, nonnegative(tol, "tol"))
