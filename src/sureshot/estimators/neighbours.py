@@ -125,7 +125,7 @@ class NeighboursBase(BaseEstimator):
         _refuse_sparse(X, type(self).__name__)
         scans = isinstance(self.bounds, str) and self.bounds == "scan"
         # A scan finds values that are not finite, and one pass over the data is enough.
-        checks: dict[str, Any] = {"dtype": _read_as_they_are(X), "ensure_all_finite": not scans}
+        checks = _checks(X, finite=not scans)
         if isinstance(y, str):
             X = validate_data(self, X, **checks)
         else:
@@ -148,7 +148,7 @@ class NeighboursBase(BaseEstimator):
 
     def _checked_queries(self, X: Any) -> NDArray[Any]:
         _refuse_sparse(X, type(self).__name__)
-        queries: NDArray[Any] = validate_data(self, X, reset=False, dtype=_read_as_they_are(X))
+        queries: NDArray[Any] = validate_data(self, X, reset=False, **_checks(X))
         return queries
 
     def _wanted(self, n_neighbors: Any) -> int:
@@ -214,10 +214,15 @@ class NeighboursBase(BaseEstimator):
         return distances, np.concatenate([result.indices for result in results])
 
 
-def _read_as_they_are(X: Any) -> list[np.dtype[Any]]:
-    """Return the types that are not converted; bfloat16 only exists where ml_dtypes made it known."""
-    own = [X.dtype] if getattr(getattr(X, "dtype", None), "name", "") == "bfloat16" else []
-    return READ_AS_THEY_ARE + own
+def _checks(X: Any, *, finite: bool = True) -> dict[str, Any]:
+    """Return what scikit-learn is to check of X: which types are not converted, and whether values are finite.
+
+    It does not know bfloat16, of ml_dtypes; a search refuses values of it that are not finite when it meets them.
+    """
+    dtype = getattr(X, "dtype", None)
+    if getattr(dtype, "name", "") == "bfloat16":
+        return {"dtype": [*READ_AS_THEY_ARE, dtype], "ensure_all_finite": False}
+    return {"dtype": READ_AS_THEY_ARE, "ensure_all_finite": finite}
 
 
 def _pieces(queries: NDArray[Any]) -> Iterator[NDArray[Any]]:
