@@ -54,7 +54,7 @@ bench-speed: .venv/benched
 	touch $@
 
 .venv/tested: .venv/installed
-	$(BIN)/python -m pip install --quiet --group test --group lint
+	$(BIN)/python -m pip install --quiet --editable ".[cli,report,sklearn,solvers]" --group test --group lint
 	touch $@
 
 .venv/reproducing: .venv/installed

@@ -29,14 +29,14 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Run mypy in strict mode."""
-    session.install(*groups("lint", "test"), ".[cli,report]")
+    session.install(*groups("lint", "test"), ".[cli,report,sklearn,solvers]")
     session.run("mypy")
 
 
 @nox.session(python=["3.11", "3.12", "3.13"])
 def tests(session: nox.Session) -> None:
     """Run the test suite."""
-    session.install(*groups("test"), ".[cli,report]")
+    session.install(*groups("test"), ".[cli,report,sklearn,solvers]")
     session.run("pytest", "-n", "2", *session.posargs)
 
 

@@ -2,7 +2,7 @@
 
 Run them from the root of the repository, as in ``python -m measurements.share.run``. Each room makes one page
 of the documents: `speed` benchmarks.md, `share` share.md, `policy` policy.md, `theory` theory.md,
-`bandits` bandits.md, `paper` reproducing-the-paper.md. What they share is in `harness`, `workloads` and
+`bandits` bandits.md, `estimators` estimators.md, `solvers` solvers.md, `paper` reproducing-the-paper.md. What they share is in `harness`, `workloads` and
 `rivals`; rows, the clock, the metrics and the true scores are those of `sureshot.experiments`.
 """
 

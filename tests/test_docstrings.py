@@ -17,8 +17,13 @@ MODULES = [
 ]
 
 
+NEED_SKLEARN = ("sureshot.estimators", "sureshot.solvers.estimator")
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str) -> None:
+    if name.startswith(NEED_SKLEARN):
+        pytest.importorskip("sklearn", reason="this module needs the extra [sklearn]")
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 

@@ -35,7 +35,7 @@ async def is_right(model, example):
     return (example * 7919 + model * 104729) % 10007 < 10007 * accuracy[model]
 """
 STAND_INS = {
-    ("README.md", 1): ASKING,
+    ("README.md", 3): ASKING,
     ("docs/expensive-pulls.md", 0): ASKING,
     # Linear programs are for small N, as the text says.
     ("docs/baselines.md", 1): "import sureshot\ndata, query = data[:50, :4], data[3, :4]",

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
@@ -63,3 +65,17 @@ def test_search_compressed_rows() -> None:
     share = re.search(r"^rows \[ *7 34 99\], ([\d.]+)% unpacked\. With probability", shown)
     assert share
     assert float(share[1]) < 50
+
+
+def test_screen_features() -> None:
+    pytest.importorskip("sklearn", reason="the example fits a Lasso")
+    shown = run("screen_features.py", "--samples", 3_000, "--features", 300, "--kept", 40)
+    assert "5 of 5 relevant features are among them" in shown
+    assert "the Lasso of all features: yes" in shown
+
+
+def test_recommend_items() -> None:
+    pytest.importorskip("scipy", reason="the example makes a sparse matrix")
+    shown = run("recommend_items.py", "--users", 300, "--items", 400)
+    assert "10 new items for each user" in shown
+    assert "The plain product finds the same: yes." in shown

@@ -223,7 +223,7 @@ def test_no_file_is_long() -> None:
     assert {name for name, count in lines.items() if count > MOST_LINES} == set()
 
 
-@pytest.mark.parametrize("package", ["sureshot", "sureshot.baselines"])
+@pytest.mark.parametrize("package", ["sureshot", "sureshot.baselines", "sureshot.solvers"])
 def test_importing_the_library_loads_nothing_heavy(package: str) -> None:
     code = f"import sys, {package}; print(*{{name.partition('.')[0] for name in sys.modules}})"
     loaded = subprocess.run(

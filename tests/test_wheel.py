@@ -13,11 +13,13 @@ PACKAGES = {
     "sureshot.baselines",
     "sureshot.baselines.libraries",
     "sureshot.cli",
+    "sureshot.estimators",
     "sureshot.experiments",
     "sureshot.search",
     "sureshot.search.bandits",
     "sureshot.search.leaders",
     "sureshot.search.race",
+    "sureshot.solvers",
     "sureshot.sources",
     "sureshot.theory",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from measurements.estimators import table as estimators_table
 from measurements.harness.page import DOCS
 from measurements.plane import figure as plane_figure
 from measurements.plane import table as plane_table
@@ -12,6 +13,7 @@ from measurements.plane.cases import BATCHES
 from measurements.policy import rules
 from measurements.share import run as share
 from measurements.share import table
+from measurements.solvers import table as solvers_table
 from measurements.speed import figure
 from measurements.speed import table as speed_table
 from measurements.theory import budget, few_arms, steps_to_drop
@@ -54,6 +56,24 @@ def test_plane() -> None:
     committed = pictures.read((DOCS / "figures" / "plane.svg").read_text(encoding="utf-8"))
     drawn = drawing.svg(plane_figure.NAME, plane_figure.picture(found))
     pictures.assert_same(pictures.read(drawn), committed)
+
+
+def test_estimators() -> None:
+    # Without rows there is no table.
+    found = rows.read(DOCS / "results" / "estimators.jsonl")
+    assert_on_page("estimators.md", "estimators", estimators_table.lines(found) if found else [])
+
+
+def test_solvers() -> None:
+    found = rows.read(DOCS / "results" / "solvers.jsonl")
+    for name, lines in solvers_table.TABLES.items():
+        assert_on_page("solvers.md", name, lines(found) if found else [])
+    path = DOCS / "figures" / f"{solvers_table.NAME}.svg"
+    assert path.exists() == bool(found)
+    if found:
+        drawn = drawing.svg(solvers_table.NAME, solvers_table.picture(found))
+        committed = pictures.read(path.read_text(encoding="utf-8"))
+        pictures.assert_same(pictures.read(drawn), committed)
 
 
 def test_few_arms() -> None:

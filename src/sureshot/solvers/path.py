@@ -1,0 +1,143 @@
+"""Questions that depend on earlier answers: one generator, one delta, one certificate for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import sureshot
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class PathCertificate:
+    """What is guaranteed about all answers of a path together.
+
+    Attributes
+    ----------
+    claim
+        What holds, in words.
+    delta
+        The probability, over the random orders of all questions, that it does not: the sum of the shares
+        of those answers that were not exact.
+    exact
+        True if every answer was exact, so that no probability is involved.
+    unconditional
+        True if the guarantee of every answer is.
+    assumption
+        What the guarantee assumes, in words.
+    questions
+        How many questions were asked.
+    """
+
+    claim: str
+    delta: float
+    exact: bool
+    unconditional: bool
+    assumption: str
+    questions: int
+
+    def __str__(self) -> str:
+        if self.exact:
+            return f"This is certain: {self.claim}; {self.assumption}."
+        return f"With probability at least {1 - self.delta:.6g} {self.claim}; {self.assumption}."
+
+
+class Path:
+    """Asks for the best atom again and again.
+
+    The query of a question depends on earlier answers, and these on earlier random orders. So every
+    question has an order of its own, drawn from one generator: given all that was before, its answer is wrong with a
+    probability of at most its share of delta. The shares add up to at most delta, so that with probability 1 - delta all
+    answers are right (docs/theory.md, Theorem 19).
+
+    Parameters
+    ----------
+    atoms
+        One atom in each row.
+    metric, bounds, method, rng, threads
+        As in `sureshot.top_k`; ``bounds="scan"`` reads all atoms once, before the first question.
+    delta
+        Allowed probability that any answer is wrong.
+    questions
+        The most that will be asked, if known: each then has the same share of delta. Otherwise the t-th question
+        has delta / (t (t + 1)).
+    """
+
+    def __init__(
+        self,
+        atoms: NDArray[Any],
+        *,
+        metric: str,
+        delta: float,
+        questions: int | None,
+        bounds: Any,
+        method: str,
+        rng: Any,
+        threads: int | None,
+    ) -> None:
+        self.atoms = atoms
+        self.answers: list[sureshot.TopK] = []
+        self._scanned = isinstance(bounds, str) and bounds == "scan"
+        self._bounds = sureshot.scan(atoms, threads=threads) if self._scanned else bounds
+        self._delta, self._questions, self._spent = delta, questions, 0.0
+        self._options: dict[str, Any] = {"metric": metric, "method": method, "threads": threads}
+        self._generator = np.random.default_rng(rng)
+
+    def ask(self, query: NDArray[np.float64], epsilon: float = 0.0) -> sureshot.TopK:
+        """Return the best atom for a query, up to a loss."""
+        t = len(self.answers) + 1
+        share = self._delta / (t * (t + 1) if self._questions is None else self._questions)
+        answer = sureshot.top_k(
+            self.atoms,
+            query,
+            1,
+            epsilon=epsilon,
+            delta=share,
+            bounds=self._bounds,
+            rng=self._generator,
+            **self._options,
+        )
+        self.answers.append(answer)
+        if not answer.certificate.exact:
+            self._spent += share
+        return answer
+
+    def certificate(self, claim: str) -> PathCertificate:
+        """Return what is guaranteed if all answers are right."""
+        every = [answer.certificate for answer in self.answers]
+        words = list(dict.fromkeys(one.assumption for one in every)) or ["nothing was asked"]
+        return PathCertificate(
+            claim=claim,
+            delta=self._spent,
+            exact=all(one.exact for one in every),
+            unconditional=all(one.unconditional for one in every),
+            assumption=words[0] if len(words) == 1 else _several(words),
+            questions=len(every),
+        )
+
+    def work(self) -> sureshot.Work:
+        """Return what all questions cost, the scan with them; the share is one of what exact answers would read."""
+        works = [answer.work for answer in self.answers]
+        scanned = self.atoms.size if self._scanned else 0
+        read = scanned + sum(one.numbers_read for one in works)
+        return sureshot.Work(
+            numbers_read=read,
+            share=read / (self.atoms.size * max(1, len(works))),
+            bytes_read=read * self.atoms.itemsize,
+            rounds=sum(one.rounds for one in works),
+            exact_scores=sum(one.exact_scores for one in works),
+            seconds=sum(one.seconds for one in works),
+            numbers_scanned=scanned,
+        )
+
+
+def _several(words: list[str]) -> str:
+    """Return what different answers assume, in one sentence: all of it, or how much there is."""
+    if len(words) <= 3:
+        return "; and ".join(words)
+    return f"{words[0]}; and so on: the assumptions of all answers, {len(words)} different ones"

@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("sklearn", reason="sureshot.estimators needs the extra [sklearn]")
