@@ -53,6 +53,10 @@ def test_a_folder_of_bergson_that_is_being_written(tmp_path: Path) -> None:
             open_store(tmp_path / name)
     write_bergson(tmp_path / "run", gradients(5))
     assert len(open_store(tmp_path / "run")) == 5
+    write_bergson(tmp_path / "shards" / "shard_0", gradients(5))
+    write_bergson(tmp_path / "shards" / "shard_1.part", gradients(5))
+    with pytest.raises(StoreError, match=r"shard_1.part is still being written"):
+        open_store(tmp_path / "shards")
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,16 @@ def test_an_interruption_leaves_no_norms(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["gradients.bin", "info.json"]
 
 
+def test_a_folder_that_is_not_to_be_written_to(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(
+        PermissionError, match=r"name another place .* open_store\(..., norms=...\)"
+    ):
+        open_store(folder).compute_norms(progress=refuse)
+
+
 def test_a_value_that_is_not_finite_is_named(tmp_path: Path) -> None:
     rows = gradients(ROWS)
     rows[17, 710] = np.inf

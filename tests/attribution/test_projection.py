@@ -49,6 +49,9 @@ def test_the_judge_counts_what_is_kept(store: Store, rows: Array) -> None:
     assert same.kept.tolist() == [1.0] * 4
     assert same.mean == 1.0
     assert same.truth.indices.shape == (4, 10)
+    least = judge_projection(store, queries, rows, queries, k=10, reverse=True, delta=CERTAIN)
+    assert least.mean == 1.0
+    assert not np.isin(least.truth.indices[0], same.truth.indices[0]).any()
     backwards = judge_projection(store, queries, rows, -queries, k=10, delta=CERTAIN)
     assert backwards.mean == 0.0
     half = rows.copy()

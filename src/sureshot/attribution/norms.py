@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,11 +40,14 @@ class Norms:
     """The squared norm of each row in each module."""
 
     squares: Floats  # (modules, rows)
+    _known: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     def of(self, chosen: Bools) -> Floats:
-        """Return the norm of each row over the chosen modules."""
-        norms: Floats = np.sqrt(self.squares[chosen].sum(axis=0))
-        return norms
+        """Return the norm of each row over the chosen modules; every choice is added up once."""
+        key = chosen.tobytes()
+        if key not in self._known:
+            self._known[key] = np.sqrt(self.squares[chosen].sum(axis=0))
+        return self._known[key]
 
 
 def load(layout: Layout, kept: Path) -> Norms | None:
@@ -70,6 +73,11 @@ def load(layout: Layout, kept: Path) -> Norms | None:
 def compute(layout: Layout, kept: Path, progress: Callable[[int, int], object] | None) -> Norms:
     """Read the store once for the norms of its rows, and keep them."""
     values, about = _files(kept)
+    if not os.access(kept.parent, os.W_OK):  # before the store is read for nothing
+        raise PermissionError(
+            f"{kept.parent} cannot be written to: name another place for the norms with "
+            "open_store(..., norms=...)"
+        )
     identity = _identity(layout)
     total, done = _count(layout), 0
     squares = np.empty((len(layout.modules.names), total))

@@ -28,7 +28,6 @@ FORMATS = {
     "dattri": Reader(dattri.found_at, dattri.read),
     "trak": Reader(trak.found_at, trak.read),
 }
-PARTIAL = ".part"
 
 
 def open_store(
@@ -72,7 +71,9 @@ def open_store(
     7
     """
     path = Path(path)
-    _refuse_partial(path)
+    unfinished = path.with_name(path.name + bergson.PARTIAL)
+    if unfinished.exists() and not path.exists():
+        path = unfinished  # which is refused
     layout = _layout(path, dtype, modules)
     return Store(layout, layout.norms if norms is None else Path(norms))
 
@@ -91,13 +92,3 @@ def _layout(path: Path, dtype: str | None, modules: Mapping[str, int] | None) ->
         f"{path} is no store: expected gradients.bin and info.json (bergson), features.mmap (TRAK), "
         "chunk_*.mmap (dattri) or a .npy file"
     )
-
-
-def _refuse_partial(path: Path) -> None:
-    """Refuse a folder that bergson or `write_gradients` has not finished."""
-    unfinished = path if path.name.endswith(PARTIAL) else path.with_name(path.name + PARTIAL)
-    if unfinished.exists() and (unfinished == path or not path.exists()):
-        raise StoreError(
-            f"{unfinished} is still being written, or its writing was interrupted: finish it first; "
-            f"it then loses the ending {PARTIAL}"
-        )

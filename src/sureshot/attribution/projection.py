@@ -105,6 +105,7 @@ def judge_projection(
     *,
     shortlist: int | None = None,
     unit_norm: bool = False,
+    reverse: bool = False,
     **options: Any,
 ) -> ProjectionQuality:
     """Return which part of the true top k of each query its projection finds.
@@ -122,6 +123,8 @@ def judge_projection(
         projection could propose candidates for the full gradients to decide on.
     unit_norm
         Whether directions are compared, of full gradients as well as of projections.
+    reverse
+        Whether the smallest ones count as the top.
     **options
         Other options of `Store.top_k`, such as ``delta``.
 
@@ -150,13 +153,14 @@ def judge_projection(
     if unit_norm:
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         rows = rows / np.where(lengths > 0, lengths, 1)
-    truth = store.top_k(np.atleast_2d(np.asarray(queries)), k, unit_norm=unit_norm, **options)
+    options |= {"unit_norm": unit_norm, "reverse": reverse}
+    truth = store.top_k(np.atleast_2d(np.asarray(queries)), k, **options)
     if len(asked) != len(truth.scores) or asked.shape[1] != rows.shape[1]:
         raise ValueError(
             f"projected_queries must have shape {(len(truth.scores), rows.shape[1])}, got {asked.shape}"
         )
     scores = asked @ rows.T
-    best = np.argpartition(-scores, shortlist - 1, axis=1)[:, :shortlist]
+    best = np.argpartition(scores if reverse else -scores, shortlist - 1, axis=1)[:, :shortlist]
     kept = np.array(
         [np.isin(true, found).mean() for true, found in zip(truth.indices, best, strict=True)]
     )

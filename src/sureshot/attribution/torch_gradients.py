@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot.attribution.opening import open_store
 from sureshot.attribution.writing import StoreWriter
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def write_gradients(
             writer.append(example_gradients(model, loss, inputs, targets))
             if progress is not None:
                 progress(writer.written, total)
-    return open_store(path)
+    return writer.store()
 
 
 def example_gradients(

@@ -12,10 +12,10 @@ import numpy as np
 
 from sureshot.attribution.columns import Modules
 from sureshot.attribution.errors import StoreError
-from sureshot.attribution.formats.bergson import DATA, INFO
+from sureshot.attribution.formats.bergson import DATA, INFO, PARTIAL
 from sureshot.attribution.maps import dtype_named, read_json
 from sureshot.attribution.norms import replace_file
-from sureshot.attribution.opening import PARTIAL
+from sureshot.attribution.opening import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from sureshot._types import Array
+    from sureshot.attribution.store import Store
 
 # What is known of an unfinished store: how many rows it has, and of what.
 STATE = "written.json"
@@ -105,6 +106,10 @@ class StoreWriter:
         self._file.truncate()
         self._note()
         return self
+
+    def store(self) -> Store:
+        """Open the store, once all rows are there."""
+        return open_store(self.path)
 
     def append(self, rows: Array) -> None:
         """Write some rows; they must be finite in the type of the store."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sureshot._types import Ints
 
 DATA, INFO, OFFSETS = "gradients.bin", "info.json", "offsets.npy"
+PARTIAL = ".part"
 
 
 def found_at(path: Path) -> bool:
@@ -37,6 +38,7 @@ def read(path: Path) -> Layout:
     examples: list[Ints] = []
     modules, first = None, 0
     for folder in folders:
+        _refuse_partial(folder)
         info = read_json(folder / INFO)
         here = Modules(_field(folder, info, "grad_sizes", dict))
         if modules is None:
@@ -56,7 +58,16 @@ def read(path: Path) -> Layout:
 
 
 def _shards(path: Path) -> list[Path]:
+    """Return the folders with gradients in a folder, in the order in which bergson reads them."""
     return [one for one in sorted(path.iterdir()) if (one / DATA).exists()]
+
+
+def _refuse_partial(folder: Path) -> None:
+    if folder.name.endswith(PARTIAL):
+        raise StoreError(
+            f"{folder} is still being written, or its writing was interrupted: finish it first; "
+            f"it then loses the ending {PARTIAL}"
+        )
 
 
 def _field(folder: Path, info: dict[str, Any], name: str, kind: type) -> Any:
