@@ -6,6 +6,7 @@
 #include "extremes.hpp"
 #include "isa.hpp"
 #include "passes.hpp"
+#include "query_passes.hpp"
 #include "team.hpp"
 
 namespace sureshot {
@@ -18,6 +19,7 @@ bool interrupted() {
 }
 
 using Values = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using FloatValues = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
 
 Extremes extremes_of(const Values& values) {
     const Unlocked unlocked(values.size());
@@ -135,12 +137,9 @@ NB_MODULE(_native, m) {
     m.def(
         "column_scores",
         [](const Dense& dense, const Ids& starts, const Ids& stops, const Ids& arms, Team& team,
-           const RealsOut& scores, const std::optional<RealsOut>& squares) {
+           const RealsOut& scores) {
             if (!coordinate_major(dense.matrix)) throw nb::value_error("runs of columns are read of coordinate-major data");
             if (starts.shape(0) != stops.shape(0)) throw nb::value_error("a run has a start and a stop");
-            if (squares && dense.metric != Metric::inner_product) {
-                throw nb::value_error("squares come with inner products only");
-            }
             std::vector<Run> runs(starts.shape(0));
             for (std::size_t at = 0; at < runs.size(); ++at) {
                 runs[at] = {starts.data()[at], stops.data()[at]};
@@ -150,13 +149,12 @@ NB_MODULE(_native, m) {
             }
             const nb::gil_scoped_release release;
             column_scores(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
-                          {runs.data(), static_cast<std::int64_t>(runs.size())}, scores.data(),
-                          squares ? squares->data() : nullptr);
+                          {runs.data(), static_cast<std::int64_t>(runs.size())}, scores.data());
         },
         "dense"_a, "starts"_a.noconvert(), "stops"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
-        "scores"_a.noconvert(), "squares"_a.noconvert() = nb::none(),
+        "scores"_a.noconvert(),
         "Fill scores (arms,) with the sum of the rewards of each arm over some runs of columns of coordinate-major "
-        "data, and squares (arms,), for inner products, with that of their squares.");
+        "data.");
 
     const auto def_pair_scores = [&]<class Query>(Query) {
         m.def(
@@ -204,6 +202,31 @@ NB_MODULE(_native, m) {
         "high"_a.noconvert(),
         "Fill low and high (coordinates,) with the limits of the values of the given arms.");
 
+    nb::enum_<QueryTerm>(m, "QueryTerm", "What is added up of a query.")
+        .value("ABSOLUTE", QueryTerm::absolute)
+        .value("SQUARE", QueryTerm::square)
+        .value("PRODUCT", QueryTerm::product);
+
+    m.def(
+        "query_sums",
+        [](QueryTerm term, const Reals& query, const Reals& by, std::int64_t block, std::int64_t shift, Team& team,
+           const RealsOut& sums) {
+            const auto count = static_cast<std::int64_t>(query.shape(0));
+            if (by.shape(0) != 1 && by.shape(0) != query.shape(0)) {
+                throw nb::value_error("there must be one factor, or one for each coordinate");
+            }
+            const std::int64_t blocks = (count + shift + block - 1) / block;
+            if (static_cast<std::int64_t>(sums.shape(0)) != blocks) {
+                throw nb::value_error("there must be a place for each block");
+            }
+            const bool each = by.shape(0) == query.shape(0);
+            const nb::gil_scoped_release release;
+            return query_sums(team, {term, query.data(), by.data(), each, count, block, shift}, blocks, sums.data());
+        },
+        "term"_a, "query"_a.noconvert(), "by"_a.noconvert(), "block"_a, "shift"_a, "team"_a, "sums"_a.noconvert(),
+        "Fill sums (blocks,) with |query| * by, query**2 or query * by, added up over each block, and return the sum "
+        "of all their absolute values.");
+
     m.def(
         "extremes",
         [](const Values& values) {
@@ -217,6 +240,13 @@ NB_MODULE(_native, m) {
         "all_finite",
         [](const Values& values) { return values.size() == 0 || extremes_of(values).finite(); },
         "values"_a.noconvert(), "Return whether no value is infinite or NaN.");
+    m.def(
+        "all_finite",
+        [](const FloatValues& values) {
+            const Unlocked unlocked(values.size());
+            return all_finite(values.data(), static_cast<std::int64_t>(values.size()));
+        },
+        "values"_a.noconvert());
 
     bind_race(m);
     bind_selection(m);

@@ -38,6 +38,8 @@ void bind_order(nb::module_& m) {
         .def_prop_ro(
             "left", [](const Order& order) { return array_of(order.left()); },
             nb::rv_policy::move, "The weight not yet drawn before each step, and after the last.")
+        .def("has_drawn", &Order::has_drawn, "block"_a, "start"_a, "stop"_a,
+             "Whether a block is among the drawn ones [start, stop).")
         .def(
             "undrawn",
             [](const Order& order, std::int64_t front) {
@@ -82,7 +84,8 @@ void bind_findings(nb::module_& m) {
             "candidates", [](const Survey& survey) { return array_of(survey.candidates); },
             nb::rv_policy::move, "Active arms among the k largest scores and estimates.")
         .def_ro("others", &Survey::others, "How many active arms are not among them.")
-        .def_ro("runner_up", &Survey::runner_up, "The best of those.");
+        .def_ro("runner_up", &Survey::runner_up, "The best of those.")
+        .def_ro("waste", &Survey::waste, "How many candidates are predicted to be worse than that one.");
 }
 
 using LedgerClass = nb::class_<Ledger>;
@@ -126,6 +129,10 @@ void bind_state(LedgerClass& ledger) {
                 return array_of(std::move(found));
             },
             "status"_a, "The positions of the arms that have the status, ascending.")
+        .def_prop_ro("n_active", &Ledger::n_active, "Arms that are read round by round.")
+        .def_prop_ro("n_undecided", &Ledger::n_undecided, "Arms that are neither dropped nor known.")
+        .def("kth_score", &Ledger::kth_score, "k"_a,
+             "The k-th largest exact score, or minus infinity if fewer are known.")
         .def_prop_ro("bytes", [](const Ledger& self) { return self.bets.bytes(); }, "Memory taken by the bets.");
     add_property(ledger, "status", &Ledger::status, "ACTIVE, SUSPENDED, DROPPED or KNOWN.");
     add_property(ledger, "steps", &Ledger::steps, "Steps read.");
@@ -185,23 +192,20 @@ void bind_judging(LedgerClass& ledger) {
             "k"_a, "caution"_a,
             "Find the k arms that seem best; a cautious estimate is `caution` standard errors lower.")
         .def(
-            "count_others",
-            [](const Ledger& self, Survey& survey) {
-                const Unlocked unlocked(self.n_arms());
-                count_others(self, survey);
-            },
-            "survey"_a, "Update what a survey says of the arms that are not its candidates.")
-        .def(
             "judge",
             [](Ledger& self, Team& team, const Ids& positions, double theta, double log_level,
-               std::int8_t beaten, const Survey* survey) {
+               std::int8_t beaten, Survey* survey) {
                 const nb::gil_scoped_release release;
-                return judge(self, team, positions.data(), size(positions), theta, log_level, beaten, survey);
+                const std::int64_t count =
+                    judge(self, team, positions.data(), size(positions), theta, log_level, beaten, survey);
+                if (survey != nullptr && count > 0) count_others(self, *survey);
+                return count;
             },
             "team"_a, "positions"_a.noconvert(), "theta"_a, "log_level"_a, "beaten"_a,
             "survey"_a.none() = nb::none(),
             "Give the status `beaten` to those of the arms whose bets win at theta; return how many. With a "
-            "survey, its candidates are left out, and arms whose bets are not yet predicted to be near that.")
+            "survey, its candidates are left out, and arms whose bets are not yet predicted to be near that; what "
+            "it says of the others is updated.")
         .def(
             "ceiling",
             [](const Ledger& self, Team& team, const Ids& positions, double log_level, double low) {
@@ -216,12 +220,15 @@ void bind_forecasting(LedgerClass& ledger) {
     ledger
         .def(
             "remaining_steps",
-            [](const Ledger& self, std::int64_t length, double theta, double log_level) {
-                const Unlocked unlocked(self.n_arms());
-                const RemainingSteps found = remaining_steps(self, length, theta, log_level);
+            [](const Ledger& self, Team& team, std::int64_t length, double theta, double log_level) {
+                RemainingSteps found;
+                {
+                    const Unlocked unlocked(self.n_arms());
+                    found = remaining_steps(self, team, length, theta, log_level);
+                }
                 return std::tuple(found.needed, found.unread);
             },
-            "length"_a, "theta"_a, "log_level"_a,
+            "team"_a, "length"_a, "theta"_a, "log_level"_a,
             "Steps that the undecided arms are predicted to need together, and steps that they have not read.")
         .def(
             "needed_steps",

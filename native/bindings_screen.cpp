@@ -65,28 +65,29 @@ void bind_screen(nb::module_& m) {
         "screen_and_evaluate",
         [](const Dense& dense, const FloatRow& rounded, const Ids& arms, Team& team,
            const std::optional<Reals>& scale, bool absolute, double unit, double fixed, double of_root,
-           double of_score, const Reals& best, std::int64_t k, std::int64_t most, const std::optional<Reals>& norms,
-           double leeway) -> nb::object {
+           double of_score, const Reals& best, std::int64_t k, std::int64_t first, double share,
+           const std::optional<Reals>& norms, double screened_leeway, double leeway) {
             const Question question{dense.metric, dense.query(), rounded.data()};
-            const Uncertain errors{nullptr,  nullptr, data_of(scale), data_of(norms), leeway,  0,
+            const Uncertain errors{nullptr,  nullptr, data_of(scale), data_of(norms), screened_leeway, 0,
                                    absolute, unit,    fixed,          of_root,        of_score};
-            const Wanted wanted{errors, best.data(), length_of(best), k, most};
-            std::optional<Evaluated> found;
+            const Wanted wanted{errors, leeway, best.data(), length_of(best), k, first, share};
+            Evaluated found;
             {
                 const nb::gil_scoped_release release;
                 found = screen_and_evaluate(team, dense.matrix, question, arms_of(arms), wanted);
             }
-            if (!found) return nb::none();
-            return nb::make_tuple(array_of(std::move(found->positions)), array_of(std::move(found->sums)),
-                                  array_of(std::move(found->squares)));
+            return nb::make_tuple(found.screened, array_of(std::move(found.positions)),
+                                  array_of(std::move(found.scores)), found.trusted);
         },
         "dense"_a, "rounded"_a.noconvert(), "arms"_a.noconvert(), "team"_a, nb::kw_only(),
         "scale"_a.noconvert().none(), "absolute"_a, "unit"_a, "fixed"_a, "of_root"_a, "of_score"_a,
-        "best"_a.noconvert(), "k"_a, "most"_a, "norms"_a.noconvert().none(), "leeway"_a,
-        "Return the positions of the arms that can be among the k best, and the sums of their rewards: what screen, "
-        "candidates and row_scores find one after the other. None if these arms are more than `most`. With norms, "
-        "which the rows have up to the leeway, a share of them, also the squared norms; arms with another norm are "
-        "among those that are returned.");
+        "best"_a.noconvert(), "k"_a, "first"_a, "share"_a, "norms"_a.noconvert().none(), "screened_leeway"_a,
+        "leeway"_a,
+        "Return how many arms were screened, the positions of those that can be among the k best, their scores, and "
+        "whether these are to be trusted: what screen, candidates and row_scores find one after the other, times "
+        "the scale. After `first` arms, and again after four times as many, it ends with no positions if more than "
+        "a share of the arms is left. With norms, which the rows have up to a leeway, a share of them, arms with "
+        "another norm are among those that are returned, and not trusted.");
 }
 
 }  // namespace sureshot

@@ -1,6 +1,8 @@
 // The choice of the k best from scores that are known up to an error.
 #include "best_of_each.hpp"
 #include "bindings.hpp"
+#include "kernels.hpp"
+#include "products.hpp"
 #include "rounding.hpp"
 #include "selection.hpp"
 
@@ -77,10 +79,15 @@ void bind_selection(nb::module_& m) {
     add_to(&add<double>);
     selection.def(
         "candidates",
-        [](const Selection& self) {
-            Left left = self.candidates();
+        [](Selection& self, Team& team) {
+            Left left;
+            {
+                const nb::gil_scoped_release release;
+                left = self.candidates(team);
+            }
             return nb::make_tuple(array_of(std::move(left.arms)), array_of(std::move(left.starts)));
         },
+        "team"_a,
         "Return the arms that can be among the k best, ascending, of one query after the other, and where those "
         "of each query start; none for a query that has too many.");
     const auto round_to = [&](auto function) {
@@ -95,16 +102,46 @@ void bind_selection(nb::module_& m) {
     round_to(&round<float, double>);
     round_to(&round<double, float>);
     round_to(&round<double, double>);
+    m.attr("PRODUCT_COLUMNS") = product_columns;
+    m.def("product_roundings", &product_roundings, "columns"_a,
+          "Return how often a term of a product of so many columns, at most PRODUCT_COLUMNS, is rounded at most.");
     m.def(
-        "sizes_of",
-        [](const Table& queries, Team& team, const RealsOut& sizes) {
-            if (sizes.shape(0) != queries.shape(0)) throw nb::value_error("there must be a place for each query");
+        "multiply",
+        [](const Dense& dense, const Ids& arms, const FloatTable& queries, Team& team, const Values<float>& scores,
+           const RealsOut& squares) {
+            if (static_cast<std::int64_t>(queries.shape(1)) != dense.matrix.n_columns) {
+                throw nb::value_error("a query is not as long as the rows of the data");
+            }
+            if (scores.shape(0) != arms.shape(0) || scores.shape(1) != queries.shape(0) ||
+                squares.shape(0) != arms.shape(0)) {
+                throw nb::value_error("there must be a place for each arm and query");
+            }
+            if (dense.matrix.element == Element::float64) throw nb::type_error("float64 has no products in float32");
             const nb::gil_scoped_release release;
-            sizes_of(team, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
-                     static_cast<std::int64_t>(queries.shape(1)), sizes.data());
+            multiply(team, dense.matrix, arms_of(arms), queries.data(), static_cast<std::int64_t>(queries.shape(0)),
+                     scores.data(), squares.data());
         },
-        "queries"_a.noconvert(), "team"_a, "sizes"_a.noconvert(),
-        "Fill sizes with the largest absolute value of each query.");
+        "dense"_a, "arms"_a.noconvert(), "queries"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
+        "squares"_a.noconvert(),
+        "Fill scores (arms, queries) with inner products in float32, and squares (arms,) with the squared norms of the "
+        "arms. Each term is rounded at most product_roundings times, and once more for each PRODUCT_COLUMNS.");
+    const auto measure = [&]<class Query>(Query) {
+        m.def(
+            "measure_queries",
+            [](const QueryTable<Query>& queries, Team& team, const RealsOut& sizes, const RealsOut& norms) {
+                if (sizes.shape(0) != queries.shape(0) || norms.shape(0) != queries.shape(0)) {
+                    throw nb::value_error("there must be a place for each query");
+                }
+                const nb::gil_scoped_release release;
+                measure_queries(team, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
+                                static_cast<std::int64_t>(queries.shape(1)), sizes.data(), norms.data());
+            },
+            "queries"_a.noconvert(), "team"_a, "sizes"_a.noconvert(), "norms"_a.noconvert(),
+            "Fill sizes with the largest absolute value of each query, and norms with its norm, which is off where "
+            "squares overflow or underflow.");
+    };
+    measure(float{});
+    measure(double{});
     m.def(
         "best_of_rows",
         [](const Table& scores, std::int64_t k, Team& team, const IdTableOut& best_arms, const TableOut& best_scores) {

@@ -29,4 +29,10 @@ Extremes Extremes::of(const double* values, std::int64_t count) {
     return {*std::min_element(smallest, smallest + lanes), *std::max_element(largest, largest + lanes)};
 }
 
+bool all_finite(const float* values, std::int64_t count) {
+    bool finite = true;
+    for (std::int64_t at = 0; at < count; ++at) finite &= values[at] - values[at] == 0.0f;
+    return finite;
+}
+
 }  // namespace sureshot

@@ -16,4 +16,7 @@ struct Extremes {
     static Extremes of(const double* values, std::int64_t count);
 };
 
+// Whether no value is infinite or NaN.
+bool all_finite(const float* values, std::int64_t count);
+
 }  // namespace sureshot

@@ -11,6 +11,9 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
+// To predict for one arm takes about as long as to read so many numbers.
+constexpr std::int64_t numbers_worth_an_arm = 0x100;
+
 // The mean of y of an arm below the mean that a threshold requires, in the units of y, and what bets can make
 // of it.
 struct Gap {
@@ -92,12 +95,21 @@ double needed(const Ledger& ledger, std::size_t arm, double theta, double log_le
 
 }  // namespace
 
-RemainingSteps remaining_steps(const Ledger& ledger, std::int64_t length, double theta, double log_level) {
+RemainingSteps remaining_steps(const Ledger& ledger, Team& team, std::int64_t length, double theta,
+                               double log_level) {
+    const auto undecided = ledger.arms_where([](std::int8_t status) { return status <= suspended; });
+    std::vector<double> each(undecided.size());
+    team.run(static_cast<std::int64_t>(each.size()), numbers_worth_an_arm,
+             [&](std::int64_t begin, std::int64_t end) noexcept {
+                 for (auto at = static_cast<std::size_t>(begin); at < static_cast<std::size_t>(end); ++at) {
+                     const auto arm = static_cast<std::size_t>(undecided[at]);
+                     each[at] = needed(ledger, arm, theta, log_level, length, true);
+                 }
+             });
     RemainingSteps found;
-    for (std::size_t arm = 0; arm < ledger.n_arms(); ++arm) {
-        if (ledger.status[arm] > suspended) continue;
-        found.needed += needed(ledger, arm, theta, log_level, length, true);
-        found.unread += static_cast<double>(length - ledger.steps[arm]);
+    for (std::size_t at = 0; at < each.size(); ++at) {
+        found.needed += each[at];
+        found.unread += static_cast<double>(length - ledger.steps[static_cast<std::size_t>(undecided[at])]);
     }
     return found;
 }

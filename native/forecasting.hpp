@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ledger.hpp"
+#include "team.hpp"
 
 namespace sureshot {
 
@@ -17,7 +18,8 @@ struct RemainingSteps {
 
 // All of them test at the threshold theta and the level whose natural logarithm is given; `length` is how many
 // steps an arm has.
-RemainingSteps remaining_steps(const Ledger& ledger, std::int64_t length, double theta, double log_level);
+RemainingSteps remaining_steps(const Ledger& ledger, Team& team, std::int64_t length, double theta,
+                               double log_level);
 
 // The steps that each of the arms needs until the bets against it win. The estimate of an arm that seems to lie
 // at the threshold is taken to be a standard error off.

@@ -261,8 +261,16 @@ double ceiling(const Ledger& ledger, Team& team, const std::int64_t* positions, 
     if (!std::isfinite(top) || !ledger.limited()) return infinite;
     // Wealth never decreases in the threshold, so the largest limit of all arms is the largest one of any parts
     // of them: a few arms that seem best give a threshold at which nearly all of the others are beaten, too.
-    std::vector<std::int64_t> left(positions, positions + count);
+    std::vector<std::int64_t> left;
+    left.reserve(static_cast<std::size_t>(count));
     double found = low;
+    for (std::int64_t p = 0; p < count; ++p) {
+        // Without a bet nothing more is known of an arm than what is certain.
+        if (ledger.steps[static_cast<std::size_t>(positions[p])] > 0)
+            left.push_back(positions[p]);
+        else
+            found = std::max(found, certain_limit(ledger, positions[p]));
+    }
     while (!left.empty()) {
         // As many as make the bisection about as expensive as the test of all others.
         const auto few = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(left.size()))));

@@ -6,12 +6,21 @@ namespace sureshot::SURESHOT_ISA {
 BlockSums block_sums;
 BlockTotals totals;
 AddRows add_rows;
+AddRowsOfFloats add_rows_of_floats;
 AddColumns add_columns;
 AddHalves add_halves;
 JoinLanes join_rows;
 JoinLanes join_columns;
 ScreenRows screen_rows;
 ScreenColumns screen_columns;
+Multiply multiply;
+WidenRows widen_rows;
+MeasureQuery<float> measure_floats;
+MeasureQuery<double> measure_doubles;
+RoundQuery<float, float> floats_to_floats;
+RoundQuery<float, double> floats_to_doubles;
+RoundQuery<double, float> doubles_to_floats;
+RoundQuery<double, double> doubles_to_doubles;
 ScanRows scan_rows;
 ScanColumns scan_columns;
 ColumnLimits column_limits;
@@ -23,11 +32,15 @@ RaiseRooms raise_rooms;
 FindReaching<float> reaching_floats;
 FindReaching<double> reaching_doubles;
 FindEnds ends;
+QuerySums query_sums;
 
 extern const Kernels kernels;
-const Kernels kernels = {block_sums,    totals,     add_rows,     add_columns,    add_halves,
-                         join_rows,     join_columns, screen_rows, screen_columns,
-                         scan_rows,     scan_columns, column_limits, place_bets,  keep_bets,
-                         estimate,      log_wealth, raise_rooms, reaching_floats, reaching_doubles, ends};
+const Kernels kernels = {block_sums,    totals,        add_rows,        add_rows_of_floats, add_columns,
+                         add_halves,
+                         join_rows,     join_columns,  screen_rows,     screen_columns,   multiply,
+                         widen_rows,    measure_floats, measure_doubles, floats_to_floats, floats_to_doubles,
+                         doubles_to_floats, doubles_to_doubles, scan_rows, scan_columns, column_limits,
+                         place_bets,    keep_bets,     estimate,        log_wealth,       raise_rooms,
+                         reaching_floats, reaching_doubles, ends, query_sums};
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -34,6 +34,9 @@ constexpr std::int64_t totals_space = 2 * 32 * totals_arms;
 constexpr std::int64_t columns_in_a_part = 256;
 using AddRows = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
                      std::int64_t begin, std::int64_t end, double* sums) noexcept;
+// The same for a query of float32, which is widened.
+using AddRowsOfFloats = void(const Matrix& matrix, Metric metric, const float* query, Arms arms, std::int64_t begin,
+                             std::int64_t end, double* sums) noexcept;
 using AddColumns = void(const Matrix& matrix, Metric metric, const double* query, const Places& places,
                         std::int64_t begin, std::int64_t end, double* sums) noexcept;
 
@@ -65,6 +68,47 @@ using ScreenRows = void(const Matrix& matrix, Metric metric, const Asked& asked,
                         std::int64_t end, double* sums, double* squares) noexcept;
 using ScreenColumns = void(const Matrix& matrix, Metric metric, const Asked& asked, const Places& places,
                            std::int64_t begin, std::int64_t end, double* sums, double* squares) noexcept;
+
+// Inner products of rows and queries over at most product_columns columns, in float32: that of row r and query q is added
+// to scores[r * stride + q], or begins it. Each term of it is rounded at most product_roundings times before. The squared
+// norms of the rows over these columns are added to squares.
+struct ProductTile {
+    const float* const* rows;
+    std::int64_t n_rows;
+    const float* queries;
+    const float* next;  // queries that are multiplied next, as many: they are fetched meanwhile. May be null
+    std::int64_t n_queries;
+    std::int64_t query_stride;
+    std::int64_t columns;
+    bool begun;
+    float* scores;
+    std::int64_t stride;
+    double* squares;
+};
+constexpr std::int64_t product_columns = 1024;
+constexpr std::int64_t fewest_product_lanes = 4;
+constexpr std::int64_t product_roundings(std::int64_t columns) {
+    return (columns + fewest_product_lanes - 1) / fewest_product_lanes + 4;  // 4: the logarithm of most lanes
+}
+using Multiply = void(const ProductTile& tile) noexcept;
+
+// The largest absolute value of a query and the sum of its squares; and the values times a unit, rounded, with the sum of
+// the squares of the exact ones and of what rounding has lost.
+struct QuerySize {
+    double largest;
+    double square;
+};
+struct QueryRounding {
+    double square;
+    double loss;
+};
+template <class Query>
+using MeasureQuery = QuerySize(const Query* query, std::int64_t count) noexcept;
+template <class Query, class Value>
+using RoundQuery = QueryRounding(const Query* query, std::int64_t count, double unit, Value* values) noexcept;
+
+// The columns [begin, end) of some arms as floats, those of one arm after those of the other.
+using WidenRows = void(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end, float* values) noexcept;
 
 // reach[arm] = max_j |value - middle[j]| * unit[j], where a NaN is passed over, and the squared norm of each
 // arm, which a NaN makes NaN, in sums as above: both start as zeros.
@@ -164,16 +208,40 @@ struct Ends {
 };
 using FindEnds = std::int64_t(const Uncertain& scores, double threshold, Ends& out) noexcept;
 
+// What is added up of a query: |value| * by, value^2 or value * by, with one factor for each coordinate or for all of
+// them. Its blocks are those of `Blocks`, of all `count` coordinates.
+enum class QueryTerm { absolute, square, product };
+struct QueryTerms {
+    QueryTerm term;
+    const double* query;
+    const double* by;
+    bool each;
+    std::int64_t count, size, shift;
+};
+
+// Fills sums[begin, end) with the sums of these blocks, and `sizes`, from its start, with those of the absolute terms.
+using QuerySums = void(const QueryTerms& terms, std::int64_t begin, std::int64_t end, double* sums,
+                       double* sizes) noexcept;
+
 struct Kernels {
     BlockSums* block_sums;
     BlockTotals* totals;
     AddRows* add_rows;
+    AddRowsOfFloats* add_rows_of_floats;
     AddColumns* add_columns;
     AddHalves* add_halves;
     JoinLanes* join_rows;
     JoinLanes* join_columns;
     ScreenRows* screen_rows;
     ScreenColumns* screen_columns;
+    Multiply* multiply;
+    WidenRows* widen_rows;
+    MeasureQuery<float>* measure_floats;
+    MeasureQuery<double>* measure_doubles;
+    RoundQuery<float, float>* floats_to_floats;
+    RoundQuery<float, double>* floats_to_doubles;
+    RoundQuery<double, float>* doubles_to_floats;
+    RoundQuery<double, double>* doubles_to_doubles;
     ScanRows* scan_rows;
     ScanColumns* scan_columns;
     ColumnLimits* column_limits;
@@ -185,6 +253,7 @@ struct Kernels {
     FindReaching<float>* reaching_floats;
     FindReaching<double>* reaching_doubles;
     FindEnds* ends;
+    QuerySums* query_sums;
 };
 
 }  // namespace sureshot

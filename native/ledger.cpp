@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isa.hpp"
+#include "largest.hpp"
 #include "power_of_two.hpp"
 
 namespace sureshot {
@@ -71,13 +72,10 @@ void Ledger::forget_bets() {
     tables = {};
 }
 
-std::vector<std::int64_t> Ledger::arms_with(std::int8_t wanted) const {
-    std::vector<std::int64_t> found;
-    found.reserve(n_arms());
-    for (std::size_t arm = 0; arm < n_arms(); ++arm) {
-        if (status[arm] == wanted) found.push_back(static_cast<std::int64_t>(arm));
-    }
-    return found;
+double Ledger::kth_score(std::int64_t k) const {
+    Largest best(k);
+    for (const std::int64_t arm : arms_with(known)) best.show(scores[static_cast<std::size_t>(arm)], arm);
+    return best.last();
 }
 
 }  // namespace sureshot

@@ -5,6 +5,7 @@
 // depends on the number of threads.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -116,8 +117,29 @@ struct Ledger {
     void raise_limit(double new_limit);
     // Frees the memory of the bets; no arm can be read or judged after that.
     void forget_bets();
-    // The positions of the arms that have the status, ascending.
-    std::vector<std::int64_t> arms_with(std::int8_t wanted) const;
+    // The positions of the arms with a status that is wanted, ascending.
+    template <class Wanted>
+    std::vector<std::int64_t> arms_where(const Wanted& wanted) const {
+        std::vector<std::int64_t> found(n_arms());
+        std::size_t count = 0;
+        // Without a branch, which could not be predicted.
+        for (std::size_t arm = 0; arm < n_arms(); ++arm) {
+            found[count] = static_cast<std::int64_t>(arm);
+            count += wanted(status[arm]) ? 1 : 0;
+        }
+        found.resize(count);
+        return found;
+    }
+    std::vector<std::int64_t> arms_with(std::int8_t wanted) const {
+        return arms_where([wanted](std::int8_t own) { return own == wanted; });
+    }
+    // How many arms are read round by round, and how many are neither dropped nor known.
+    std::int64_t n_active() const { return std::count(status.begin(), status.end(), active); }
+    std::int64_t n_undecided() const {
+        return std::count_if(status.begin(), status.end(), [](std::int8_t own) { return own <= suspended; });
+    }
+    // The k-th largest exact score, or minus infinity if fewer are known.
+    double kth_score(std::int64_t k) const;
 
     // What is given, and the same for all arms.
     const std::size_t signs;

@@ -3,6 +3,7 @@
 // per cent of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -34,6 +35,10 @@ class Order {
     double weight(std::int64_t block) const { return in_weights(tickets_[static_cast<std::size_t>(block)]); }
     // The weight not yet drawn before each step, and after the last one.
     const std::vector<double>& left() const { return left_; }
+    // Whether a block is among the drawn ones [start, stop).
+    bool has_drawn(std::int64_t block, std::int64_t start, std::int64_t stop) const {
+        return std::find(blocks_.begin() + start, blocks_.begin() + stop, block) != blocks_.begin() + stop;
+    }
     // The blocks that are not among the first `front` drawn, in address order.
     std::vector<std::int64_t> undrawn(std::int64_t front) const;
 

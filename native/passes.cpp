@@ -6,16 +6,22 @@
 
 #include "isa.hpp"
 #include "parts.hpp"
+#include "prefetch.hpp"
 
 namespace sureshot {
 namespace {
 
+// Rows that share the values of the query while it is read from the caches: of a few rows a thread takes as many.
+constexpr std::int64_t rows_side_by_side = 4;
 // Rows that several queries read one after the other before the next ones are read: they stay in the caches
 // meanwhile.
 constexpr std::int64_t rows_in_cache = 8;
 constexpr std::int64_t columns_in_cache = 4096;
-// Rows that are scored together for one query, at least: so often a piece of it is read from the caches.
-constexpr std::int64_t rows_of_a_query = 16;
+// Of pairs of queries and rows: columns that are read before the next ones, and pairs whose sums a thread keeps meanwhile.
+constexpr std::int64_t columns_of_pairs = 4 * columns_in_a_part;
+constexpr std::int64_t most_pairs = 16384;
+// Pieces of the queries that a thread has, if there are so many: the fewer, the more queries ask for a row that was read.
+constexpr std::int64_t pieces_of_a_thread = 4;
 
 std::int64_t blocks_in_a_part(const Blocks& blocks, std::int64_t arms) {
     return std::max<std::int64_t>(numbers_in_a_part / std::max<std::int64_t>(blocks.size * arms, 1), 32);
@@ -23,6 +29,21 @@ std::int64_t blocks_in_a_part(const Blocks& blocks, std::int64_t arms) {
 
 Blocks part_of(const Blocks& blocks, std::int64_t start, std::int64_t most) {
     return {blocks.ids + start, std::min(most, blocks.count - start), blocks.size, blocks.shift};
+}
+
+// The same rows without their first columns.
+Matrix columns_from(const Matrix& matrix, std::int64_t first) {
+    Matrix rest = matrix;
+    rest.data = static_cast<const char*>(matrix.data) + first * matrix.column_stride * size_of(matrix.element);
+    rest.n_columns -= first;
+    return rest;
+}
+
+// Fetches values that lie side by side.
+template <class Value>
+void fetch_values(const Value* values, std::int64_t count) {
+    constexpr std::int64_t line = 64 / sizeof(Value);
+    for (std::int64_t at = 0; at < count; at += line) fetch_ahead(values + at);
 }
 
 // Whether these arms of coordinate-major data share hardly any cache lines.
@@ -106,7 +127,7 @@ void score_by_row(Team& team, const Matrix& matrix, const Scoring& scoring, Arms
             const Arms few{arms.ids + some, std::min(together, end - some)};
             if (!score_rows(team, matrix, scoring, few, some)) return;
         }
-    });
+    }, std::clamp<std::int64_t>(arms.count / team.threads(), 1, rows_side_by_side));
 }
 
 // Several queries read a piece of some rows one after the other, while it is in the caches.
@@ -250,39 +271,62 @@ template <class Query>
 void pair_scores(Team& team, const Matrix& matrix, Metric metric, const Query* queries, std::int64_t n_queries,
                  const std::int64_t* starts, const std::int64_t* arms, double* scores) {
     const std::int64_t width = matrix.n_columns;
-    constexpr bool widened = !std::is_same_v<Query, double>;
-    // A query in double, as kernels read it.
-    const auto in_double = [&](std::int64_t q, [[maybe_unused]] double* room) noexcept -> const double* {
-        const Query* const query = queries + q * width;
-        if constexpr (widened) {
-            return std::copy_n(query, width, room) - width;
-        } else {
-            return query;
-        }
-    };
+    constexpr bool floats = std::is_same_v<Query, float>;
     if (coordinate_major(matrix)) {
-        std::vector<double> room(widened ? static_cast<std::size_t>(width) : 0);
+        std::vector<double> room(floats ? static_cast<std::size_t>(width) : 0);
         for (std::int64_t q = 0; q < n_queries; ++q) {
             const std::int64_t begin = starts[q];
-            row_scores(team, matrix, metric, in_double(q, room.data()), 1, {arms + begin, starts[q + 1] - begin},
-                       scores + begin, nullptr);
+            const Arms its{arms + begin, starts[q + 1] - begin};
+            const Query* const query = queries + q * width;
+            if constexpr (floats) {
+                std::copy_n(query, width, room.data());
+                row_scores(team, matrix, metric, room.data(), 1, its, scores + begin, nullptr);
+            } else {
+                row_scores(team, matrix, metric, query, 1, its, scores + begin, nullptr);
+            }
         }
         return;
     }
-    const Run all{0, width};
-    const Workspaces rooms(team, widened ? width : 0);
-    const std::int64_t together = std::max(rows_at_once(matrix), rows_of_a_query);
+    const auto add_rows = [] {
+        if constexpr (floats) {
+            return kernels().add_rows_of_floats;
+        } else {
+            return kernels().add_rows;
+        }
+    }();
+    // The columns of one part after the other: while the queries of a thread read it, the rows that several of them ask
+    // for stay in the caches.
+    const std::int64_t pairs = std::min(starts[n_queries], most_pairs);
+    const Workspaces spaces(team, pairs * lanes);
     const std::int64_t each = starts[n_queries] / std::max<std::int64_t>(n_queries, 1) + 1;
-    team.run(n_queries, each * width, [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
-        for (std::int64_t q = begin; q < end; ++q) {
-            if (starts[q] == starts[q + 1]) continue;
-            const Scoring scoring{metric, in_double(q, rooms.of(thread)), nullptr, scores, nullptr, {&all, 1}};
-            for (std::int64_t some = starts[q]; some < starts[q + 1]; some += together) {
-                const Arms few{arms + some, std::min(together, starts[q + 1] - some)};
-                if (!score_rows(team, matrix, scoring, few, some)) return;
+    const auto score = [&](std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end,
+                           double* sums) noexcept {
+        std::fill_n(sums, (end - begin) * lanes, 0.0);
+        for (std::int64_t from = 0; from < width; from += columns_of_pairs) {
+            const std::int64_t columns = std::min(columns_of_pairs, width - from);
+            const Matrix part = columns_from(matrix, from);
+            for (std::int64_t q = first; q < last; ++q) {
+                if (team.cancelled()) return false;
+                const std::int64_t its_begin = std::max(starts[q], begin), its_end = std::min(starts[q + 1], end);
+                if (its_begin == its_end) continue;
+                if (q + 1 < last) fetch_values(queries + (q + 1) * width + from, columns);
+                add_rows(part, metric, queries + q * width + from, {arms + its_begin, its_end - its_begin}, 0, columns,
+                         sums + (its_begin - begin) * lanes);
             }
         }
-    });
+        kernels().join_rows(sums, end - begin, scores + begin);
+        return true;
+    };
+    team.run(n_queries, each * width, [&](std::int64_t first, std::int64_t last, std::int64_t thread) noexcept {
+        for (std::int64_t begin = starts[first], q = first; begin < starts[last];) {
+            const std::int64_t end = std::min(begin + pairs, starts[last]);
+            std::int64_t next = q;  // the query that the pair behind the last belongs to
+            while (starts[next + 1] < end) ++next;
+            if (!score(q, next + 1, begin, end, spaces.of(thread))) return;
+            begin = end;
+            q = next;
+        }
+    }, std::max<std::int64_t>(n_queries / (pieces_of_a_thread * team.threads()), 1));
 }
 
 template void pair_scores(Team&, const Matrix&, Metric, const float*, std::int64_t, const std::int64_t*,
@@ -291,9 +335,8 @@ template void pair_scores(Team&, const Matrix&, Metric, const double*, std::int6
                           const std::int64_t*, double*);
 
 void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
-                   double* scores, double* squares) {
-    const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
-    const Scoring scoring{metric, query, squares == nullptr ? nullptr : zeros.data(), scores, squares, runs};
+                   double* scores) {
+    const Scoring scoring{metric, query, nullptr, scores, nullptr, runs};
     if (far_apart(matrix, arms)) {
         score_few(team, matrix, scoring, arms);
     } else {

@@ -29,7 +29,7 @@ void pair_scores(Team& team, const Matrix& matrix, Metric metric, const Query* q
 
 // The same over some runs of columns, of coordinate-major data.
 void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
-                   double* scores, double* squares);
+                   double* scores);
 
 // reach: the largest |value - middle| * unit; squares: the squared norm.
 void scan_rows(Team& team, const Matrix& matrix, const double* middle, const double* unit, Arms arms,

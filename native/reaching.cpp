@@ -5,7 +5,7 @@ namespace sureshot::SURESHOT_ISA {
 namespace {
 
 // Scores between two questions whether any of them reaches its threshold.
-constexpr std::int64_t together = 32;
+constexpr std::int64_t together = 16;
 
 // One arm against some queries: adds to `found` those that it may be among the best of.
 template <class Score, bool both_signs>

@@ -8,25 +8,39 @@
 
 namespace sureshot::SURESHOT_ISA {
 
+// The lanes of a row side by side: a type of GCC and Clang.
+typedef double Lanes __attribute__((vector_size(8 * lanes)));
+typedef std::int64_t LaneBits __attribute__((vector_size(8 * lanes)));
+
+inline double magnitude(double value) { return std::fabs(value); }
+inline Lanes magnitude(Lanes values) {
+    return __builtin_bit_cast(Lanes, __builtin_bit_cast(LaneBits, values) & 0x7fffffffffffffff);
+}
+
+// Of doubles, or of lanes of them.
 struct InnerProduct {
-    static double reward(double value, double query) { return value * query; }
+    template <class Number>
+    static Number reward(Number value, Number query) { return value * query; }
 };
 
 // Distances are negated, so that the largest score is the nearest row.
 struct SquaredEuclidean {
-    static double reward(double value, double query) {
-        const double difference = value - query;
+    template <class Number>
+    static Number reward(Number value, Number query) {
+        const Number difference = value - query;
         return -(difference * difference);
     }
 };
 
 struct L1 {
-    static double reward(double value, double query) { return -std::fabs(value - query); }
+    template <class Number>
+    static Number reward(Number value, Number query) { return -magnitude(value - query); }
 };
 
 // No reward, but what norm bets ask for as well.
 struct Square {
-    static double reward(double value, double) { return value * value; }
+    template <class Number>
+    static Number reward(Number value, Number) { return value * value; }
 };
 
 // Calls f.template operator()<Reward>() for the metric at hand.

@@ -3,6 +3,9 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <type_traits>
+
+#include "isa.hpp"
 
 namespace sureshot {
 namespace {
@@ -75,16 +78,44 @@ std::optional<RoundedQuery> rounded(Metric metric, const double* query, std::int
     return found;
 }
 
+namespace {
+
+// The kernel for these types.
+template <class Query>
+MeasureQuery<Query>* measuring() {
+    if constexpr (std::is_same_v<Query, float>) {
+        return kernels().measure_floats;
+    } else {
+        return kernels().measure_doubles;
+    }
+}
+
+template <class Query, class Value>
+RoundQuery<Query, Value>* rounding() {
+    constexpr bool from_floats = std::is_same_v<Query, float>, to_floats = std::is_same_v<Value, float>;
+    if constexpr (from_floats && to_floats) {
+        return kernels().floats_to_floats;
+    } else if constexpr (from_floats) {
+        return kernels().floats_to_doubles;
+    } else if constexpr (to_floats) {
+        return kernels().doubles_to_floats;
+    } else {
+        return kernels().doubles_to_doubles;
+    }
+}
+
+}  // namespace
+
 template <class Query, class Value>
 bool round_queries(Team& team, const Query* queries, std::int64_t n_queries, std::int64_t width, double most,
                    const RoundedTable<Value>& out) {
+    const auto measure = measuring<Query>();
+    const auto round = rounding<Query, Value>();
     std::atomic<bool> possible{true};
     team.run(n_queries, width, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t q = begin; q < end && possible.load(std::memory_order_relaxed); ++q) {
             const Query* const query = queries + q * width;
-            Value* const values = out.values + q * width;
-            const double size =
-                largest_of(width, [&](std::int64_t at) { return std::fabs(static_cast<double>(query[at])); });
+            const double size = measure(query, width).largest;
             if (size != 0.0 && !(size > 1.0 / most && size < most)) {
                 possible.store(false, std::memory_order_relaxed);
                 return;
@@ -92,28 +123,10 @@ bool round_queries(Team& team, const Query* queries, std::int64_t n_queries, std
             int exponent = 0;
             if (size != 0.0) std::frexp(size, &exponent);
             const double unit = std::ldexp(1.0, -exponent);
-            double squares[lanes] = {}, losses[lanes] = {};
-            const auto round = [&](std::int64_t at, std::int64_t lane) {
-                const double scaled = static_cast<double>(query[at]) * unit;
-                const Value value = static_cast<Value>(scaled);
-                const double lost = scaled - static_cast<double>(value);
-                values[at] = value;
-                squares[lane] += scaled * scaled;
-                losses[lane] += lost * lost;
-            };
-            std::int64_t at = 0;
-            for (; at + lanes <= width; at += lanes) {
-                for (std::int64_t lane = 0; lane < lanes; ++lane) round(at + lane, lane);
-            }
-            for (; at < width; ++at) round(at, at % lanes);
-            double square = 0.0, loss = 0.0;
-            for (std::int64_t lane = 0; lane < lanes; ++lane) {
-                square += squares[lane];
-                loss += losses[lane];
-            }
+            const QueryRounding found = round(query, width, unit, out.values + q * width);
             out.units[q] = unit;
-            out.norms[q] = std::sqrt(square);
-            out.lost[q] = std::sqrt(loss);
+            out.norms[q] = std::sqrt(found.square);
+            out.lost[q] = std::sqrt(found.loss);
         }
     });
     return possible.load();
@@ -124,13 +137,20 @@ template bool round_queries(Team&, const float*, std::int64_t, std::int64_t, dou
 template bool round_queries(Team&, const double*, std::int64_t, std::int64_t, double, const RoundedTable<float>&);
 template bool round_queries(Team&, const double*, std::int64_t, std::int64_t, double, const RoundedTable<double>&);
 
-void sizes_of(Team& team, const double* queries, std::int64_t n_queries, std::int64_t width, double* sizes) {
+template <class Query>
+void measure_queries(Team& team, const Query* queries, std::int64_t n_queries, std::int64_t width, double* sizes,
+                     double* norms) {
+    const auto measure = measuring<Query>();
     team.run(n_queries, width, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t q = begin; q < end; ++q) {
-            const double* const query = queries + q * width;
-            sizes[q] = largest_of(width, [&](std::int64_t at) { return std::fabs(query[at]); });
+            const QuerySize found = measure(queries + q * width, width);
+            sizes[q] = found.largest;
+            norms[q] = std::sqrt(found.square);
         }
     });
 }
+
+template void measure_queries(Team&, const float*, std::int64_t, std::int64_t, double*, double*);
+template void measure_queries(Team&, const double*, std::int64_t, std::int64_t, double*, double*);
 
 }  // namespace sureshot

@@ -38,7 +38,10 @@ template <class Query, class Value>
 bool round_queries(Team& team, const Query* queries, std::int64_t n_queries, std::int64_t width, double most,
                    const RoundedTable<Value>& out);
 
-// The largest absolute value of each query. Throws Cancelled.
-void sizes_of(Team& team, const double* queries, std::int64_t n_queries, std::int64_t width, double* sizes);
+// The largest absolute value of each query, and its norm, which is off where squares overflow or underflow. Throws
+// Cancelled.
+template <class Query>
+void measure_queries(Team& team, const Query* queries, std::int64_t n_queries, std::int64_t width, double* sizes,
+                     double* norms);
 
 }  // namespace sureshot

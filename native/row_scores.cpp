@@ -1,3 +1,7 @@
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "kernels.hpp"
 #include "layout.hpp"
 #include "rewards.hpp"
@@ -6,54 +10,75 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
+// Values of a row or a query as lanes.
+inline Lanes lanes_of(const double* values) {
+    Lanes found;
+    __builtin_memcpy(&found, values, sizeof(found));
+    return found;
+}
+inline Lanes lanes_of(const float* values) {
+#if defined(__AVX512F__)  // one instruction, which GCC does not find
+    return __builtin_bit_cast(Lanes, _mm512_cvtps_pd(_mm256_loadu_ps(values)));
+#else
+    typedef float FloatLanes __attribute__((vector_size(4 * lanes)));
+    FloatLanes found;
+    __builtin_memcpy(&found, values, sizeof(found));
+    return __builtin_convertvector(found, Lanes);
+#endif
+}
+template <class Value>
+inline Lanes lanes_of(const Value* values) {
+    double numbers[lanes];
+    for (std::int64_t lane = 0; lane < lanes; ++lane) numbers[lane] = number(values[lane]);
+    return lanes_of(numbers);
+}
+
 // Adds `count` columns to the lanes of some rows.
-template <class Value, class Reward, std::int64_t n_rows>
-SURESHOT_ALONE void add_values(const Value* const* rows, const double* query, std::int64_t count,
+template <class Value, class Query, class Reward, std::int64_t n_rows>
+SURESHOT_ALONE void add_values(const Value* const* rows, const Query* query, std::int64_t count,
                                double* lanes_of_rows) {
     const Value* own[n_rows];
-    double sums[n_rows][lanes];
+    Lanes sums[n_rows];
     for (std::int64_t r = 0; r < n_rows; ++r) {
         own[r] = rows[r];
-        for (std::int64_t lane = 0; lane < lanes; ++lane) sums[r][lane] = lanes_of_rows[r * lanes + lane];
+        sums[r] = lanes_of(lanes_of_rows + r * lanes);
     }
+    const auto add = [&](std::int64_t start) {
+        const Lanes asked = lanes_of(query + start);
+        SURESHOT_UNROLLED
+        for (std::int64_t r = 0; r < n_rows; ++r) sums[r] += Reward::reward(lanes_of(own[r] + start), asked);
+    };
     std::int64_t start = 0;
     for (; start + columns_together <= count; start += columns_together) {
-        for (std::int64_t r = 0; r < n_rows; ++r) {
-            const Few<Value> values{own[r] + start};
-            SURESHOT_ONE_VECTOR
-            for (std::int64_t lane = 0; lane < lanes; ++lane) {
-                double sum = sums[r][lane];
+        if constexpr (sizeof(Value) <= 2) {
+            for (std::int64_t r = 0; r < n_rows; ++r) {
+                const Few<Value> values{own[r] + start};
                 SURESHOT_UNROLLED
                 for (std::int64_t j = 0; j < columns_together; j += lanes) {
-                    sum += Reward::reward(values[j + lane], query[start + j + lane]);
+                    sums[r] += Reward::reward(lanes_of(values.numbers + j), lanes_of(query + start + j));
                 }
-                sums[r][lane] = sum;
             }
+        } else {
+            SURESHOT_UNROLLED
+            for (std::int64_t j = 0; j < columns_together; j += lanes) add(start + j);
         }
     }
     // Short rows consist of what follows to a large part: one column of each lane at a time, and then the last ones.
-    for (; start + lanes <= count; start += lanes) {
-        for (std::int64_t r = 0; r < n_rows; ++r) {
-            SURESHOT_ONE_VECTOR
-            for (std::int64_t lane = 0; lane < lanes; ++lane) {
-                sums[r][lane] += Reward::reward(number(own[r][start + lane]), query[start + lane]);
-            }
-        }
-    }
+    for (; start + lanes <= count; start += lanes) add(start);
     for (std::int64_t r = 0; r < n_rows; ++r) {
+        __builtin_memcpy(lanes_of_rows + r * lanes, &sums[r], sizeof(sums[r]));
         for (std::int64_t j = start; j < count; ++j) {
-            sums[r][j - start] += Reward::reward(number(own[r][j]), query[j]);
+            lanes_of_rows[r * lanes + j - start] += Reward::reward(number(own[r][j]), number(query[j]));
         }
-        for (std::int64_t lane = 0; lane < lanes; ++lane) lanes_of_rows[r * lanes + lane] = sums[r][lane];
     }
 }
 
-template <class Reward, std::int64_t n_rows>
-void add_some_rows(const Matrix& matrix, const double* query, const std::int64_t* ids, std::int64_t begin,
+template <class Reward, std::int64_t n_rows, class Query>
+void add_some_rows(const Matrix& matrix, const Query* query, const std::int64_t* ids, std::int64_t begin,
                    std::int64_t end, double* sums) {
     with_row_values<n_rows>(matrix, ids, begin, end,
                             [&]<class Value>(const Value* const* rows, std::int64_t j, std::int64_t count) {
-                                add_values<Value, Reward, n_rows>(rows, query + j, count, sums);
+                                add_values<Value, Query, Reward, n_rows>(rows, query + j, count, sums);
                             });
 }
 
@@ -133,10 +158,9 @@ void add_scattered(const Matrix& matrix, const double* query, std::int64_t row, 
     }
 }
 
-}  // namespace
-
-void add_rows(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t begin,
-              std::int64_t end, double* sums) noexcept {
+template <class Query>
+void add_rows_for(const Matrix& matrix, Metric metric, const Query* query, Arms arms, std::int64_t begin,
+                  std::int64_t end, double* sums) {
     with_reward(metric, [&]<class Reward>() {
         std::int64_t arm = 0;
         for (; arm + rows_together <= arms.count; arm += rows_together) {
@@ -148,6 +172,18 @@ void add_rows(const Matrix& matrix, Metric metric, const double* query, Arms arm
             case 1: return add_some_rows<Reward, 1>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
         }
     });
+}
+
+}  // namespace
+
+void add_rows(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t begin,
+              std::int64_t end, double* sums) noexcept {
+    add_rows_for(matrix, metric, query, arms, begin, end, sums);
+}
+
+void add_rows_of_floats(const Matrix& matrix, Metric metric, const float* query, Arms arms, std::int64_t begin,
+                        std::int64_t end, double* sums) noexcept {
+    add_rows_for(matrix, metric, query, arms, begin, end, sums);
 }
 
 void add_columns(const Matrix& matrix, Metric metric, const double* query, const Places& places,

@@ -1,6 +1,7 @@
 #include "screening.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "candidates.hpp"
 #include "isa.hpp"
@@ -92,8 +93,34 @@ void screen_all(Team& team, const Matrix& matrix, Metric metric, const Asked& as
     }
 }
 
+// So many times as many arms are screened before it is decided again whether to go on.
+constexpr std::int64_t growth = 4;
+
 // What makes a score of a sum: distances are negated.
 double sign_of(Metric metric) { return metric == Metric::inner_product ? 1.0 : -1.0; }
+
+// Fills in the scores of the arms that were found.
+void evaluate(Team& team, const Matrix& matrix, const Question& question, Arms arms, const Wanted& wanted,
+              Evaluated& found) {
+    const std::size_t count = found.positions.size();
+    std::vector<std::int64_t> ids(count);
+    for (std::size_t at = 0; at < count; ++at) ids[at] = arms.ids[found.positions[at]];
+    const double* const norms = wanted.errors.norms;
+    std::vector<double> squares(norms == nullptr ? 0 : count);
+    found.scores.resize(count);
+    row_scores(team, matrix, question.metric, question.query, 1, {ids.data(), static_cast<std::int64_t>(count)},
+               found.scores.data(), norms == nullptr ? nullptr : squares.data());
+    for (std::size_t at = 0; at < count; ++at) {
+        const std::int64_t position = found.positions[at];
+        double& score = found.scores[at];
+        if (wanted.errors.scale != nullptr) score *= wanted.errors.scale[position];
+        if (wanted.errors.absolute) score = std::fabs(score);
+        found.trusted &= std::isfinite(score);
+        if (norms == nullptr) continue;
+        const double norm = norms[position];
+        found.trusted &= std::fabs(std::sqrt(squares[at]) - norm) <= norm * wanted.norm_leeway;
+    }
+}
 
 }  // namespace
 
@@ -111,32 +138,36 @@ void screen(Team& team, const Matrix& matrix, Metric metric, const float* querie
                });
 }
 
-std::optional<Evaluated> screen_and_evaluate(Team& team, const Matrix& matrix, const Question& question, Arms arms,
-                                             const Wanted& wanted) {
+Evaluated screen_and_evaluate(Team& team, const Matrix& matrix, const Question& question, Arms arms,
+                              const Wanted& wanted) {
     const PaddedQueries padded(question.rounded, 1, matrix.n_columns);
     Candidates candidates(team.threads(), arms.count, wanted.k, wanted.best, wanted.n_best);
     Uncertain all = wanted.errors;
     all.unit *= sign_of(question.metric);
-    screen_all(team, matrix, question.metric, padded.asked(), arms, question.metric == Metric::inner_product,
-               [&](std::int64_t thread, std::int64_t first, std::int64_t count, const double* sums,
-                   const double* squares) noexcept {
-                   Uncertain some = all;
-                   some.sums = sums;
-                   some.squares = squares;
-                   some.scale = all.scale == nullptr ? nullptr : all.scale + first;
-                   some.norms = all.norms == nullptr ? nullptr : all.norms + first;
-                   some.count = count;
-                   candidates.show(thread, first, some);
-               });
-    Evaluated found{candidates.found(), {}, {}};
-    const std::size_t count = found.positions.size();
-    if (static_cast<std::int64_t>(count) > wanted.most) return std::nullopt;
-    std::vector<std::int64_t> ids(count);
-    for (std::size_t at = 0; at < count; ++at) ids[at] = arms.ids[found.positions[at]];
-    found.sums.resize(count);
-    if (all.norms != nullptr) found.squares.resize(count);
-    row_scores(team, matrix, question.metric, question.query, 1, {ids.data(), static_cast<std::int64_t>(count)},
-               found.sums.data(), all.norms == nullptr ? nullptr : found.squares.data());
+    Evaluated found{0, {}, {}, true};
+    for (std::int64_t stop = wanted.first; found.screened < arms.count; stop *= growth) {
+        const std::int64_t begin = found.screened, end = std::min(stop, arms.count);
+        screen_all(team, matrix, question.metric, padded.asked(), {arms.ids + begin, end - begin},
+                   question.metric == Metric::inner_product,
+                   [&](std::int64_t thread, std::int64_t first, std::int64_t count, const double* sums,
+                       const double* squares) noexcept {
+                       const std::int64_t at = begin + first;
+                       Uncertain some = all;
+                       some.sums = sums;
+                       some.squares = squares;
+                       some.scale = all.scale == nullptr ? nullptr : all.scale + at;
+                       some.norms = all.norms == nullptr ? nullptr : all.norms + at;
+                       some.count = count;
+                       candidates.show(thread, at, some);
+                   });
+        found.screened = end;
+        found.positions = candidates.found();
+        if (static_cast<double>(found.positions.size()) > wanted.share * static_cast<double>(end)) {
+            found.positions.clear();
+            return found;
+        }
+    }
+    evaluate(team, matrix, question, arms, wanted, found);
     return found;
 }
 

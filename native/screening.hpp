@@ -1,7 +1,6 @@
 // The passes of a screen, as those of passes.hpp.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "kernels.hpp"
@@ -20,26 +19,29 @@ struct Question {
     const float* rounded;
 };
 
-// What decides which arms are evaluated: those that can be among the k best, given the scores of the best so far, at
-// most `most`. `errors` has the terms of the errors, scales and norms of all arms, and as `unit` what the
-// rounded query was divided by; its sums and squares are found here.
+// What decides which arms are evaluated: those that can be among the k best, given the scores of the best so far.
+// `errors` has the terms of the errors, scales and norms of all arms, and as `unit` what the rounded query was
+// divided by; its sums and squares are found here. Its leeway is for norms that are computed in float32.
 struct Wanted {
     Uncertain errors;
+    double norm_leeway;  // the same for norms that are computed in double
     const double* best;
     std::int64_t n_best;
     std::int64_t k;
-    std::int64_t most;
+    std::int64_t first;  // arms after which it is first decided whether to go on
+    double share;        // of the arms that were screened so far, which may be left at most
 };
 
-// Some arms, by position, the sums of their rewards and, where norms are given, of their squares.
+// Some arms, by position, and their scores as they are ranked.
 struct Evaluated {
-    std::vector<std::int64_t> positions;
-    std::vector<double> sums;
-    std::vector<double> squares;
+    std::int64_t screened;                // arms, until too many were left or all were screened
+    std::vector<std::int64_t> positions;  // none if too many were left
+    std::vector<double> scores;
+    bool trusted;  // or a score is no finite number, or a row has not the norm that it is said to have
 };
 
-// Screens all arms and evaluates in double those that can be among the best; nothing if these are too many.
-std::optional<Evaluated> screen_and_evaluate(Team& team, const Matrix& matrix, const Question& question, Arms arms,
-                                             const Wanted& wanted);
+// Screens the arms and evaluates in double those that can be among the best, unless these are too many.
+Evaluated screen_and_evaluate(Team& team, const Matrix& matrix, const Question& question, Arms arms,
+                              const Wanted& wanted);
 
 }  // namespace sureshot

@@ -28,6 +28,12 @@ struct Precision<double> {
     static constexpr double share = 0x1p-48, lost = 0x1p-1000, largest = 0x1p480;
 };
 
+// How many arms a list has when it is next looked through, if it has so many now.
+std::size_t full_at(std::size_t count, std::size_t k, std::size_t most) {
+    constexpr std::size_t fewest = 64;
+    return std::min(std::max({2 * count, 4 * k, fewest}), most);
+}
+
 template <class Score>
 std::vector<Score> rounded(const std::vector<double>& values) {
     return {values.begin(), values.end()};
@@ -36,14 +42,15 @@ std::vector<Score> rounded(const std::vector<double>& values) {
 }  // namespace
 
 Selection::Selection(std::vector<double> units, std::vector<double> lengths, std::int64_t k, std::int64_t most)
-    : most_(static_cast<std::size_t>(std::max(most, 2 * k) + 1)),
+    : k_(static_cast<std::size_t>(k)),
+      most_(static_cast<std::size_t>(std::max(most, 2 * k) + 1)),
       units_(std::move(units)),
-      lengths_(std::move(lengths)) {
-    // What the jobs of a team fill is allocated before: they must not throw.
+      lengths_(std::move(lengths)),
+      // What the jobs of a team fill is allocated before: they must not throw.
+      room_(new Candidate[units_.size() * most_]) {
     own_.reserve(units_.size());
     for (std::size_t query = 0; query < units_.size(); ++query) {
-        own_.push_back({Largest(k), {}});
-        own_.back().kept.reserve(most_);
+        own_.push_back({room_.get() + query * most_, 0, full_at(0, k_, most_), -infinity});
     }
 }
 
@@ -84,7 +91,7 @@ void Selection::set_cut(Cuts<Score>& cuts, std::size_t query) const noexcept {
         cuts.slack[query] = 0;
         return;
     }
-    const double threshold = own_[query].lows.last(), size = std::fabs(threshold);
+    const double threshold = own_[query].threshold, size = std::fabs(threshold);
     const double unit = units_[query], length = lengths_[query];
     const bool moderate = std::max({size, unit, length, cuts.most_of_threshold, cuts.most_of_unit,
                                     cuts.most_of_length}) < Its::largest;
@@ -142,29 +149,46 @@ bool Selection::take(Query& query, std::size_t at, Score score, std::int64_t arm
     const double x = static_cast<double>(score) + units_[at] * errors.offset[arm];
     const double middle = errors.scale[arm] * (errors.both_signs ? std::fabs(x) : x);
     const double error = units_[at] * errors.fixed[arm] + lengths_[at] * errors.factor[arm];
-    const double before = query.lows.last();
-    if (middle + error < before) return false;  // A score that is no number stays a candidate.
-    query.kept.push_back({first + arm, middle + error});
-    query.lows.show(middle - error, 0);
-    if (query.kept.size() == most_) make_room(query);
-    return query.given_up || query.lows.last() != before;
-}
-
-void Selection::make_room(Query& query) const noexcept {
-    const double theta = query.lows.last();
-    std::erase_if(query.kept, [theta](const Candidate& one) { return one.high < theta; });
+    if (middle + error < query.threshold) return false;  // A score that is no number stays a candidate.
+    const double low = middle - error;
+    query.kept[query.count++] = {first + arm, low > -infinity ? low : -infinity, middle + error};
+    if (query.count < query.full) return false;
+    drop(query);
     // Half of the room must be free again, or this would be done too often.
-    query.given_up = 2 * query.kept.size() > most_;
-    if (query.given_up) query.kept.clear();
+    query.given_up = query.full == most_ && 2 * query.count > most_;
+    if (query.given_up) query.count = 0;
+    query.full = full_at(query.count, k_, most_);
+    return true;
 }
 
-Left Selection::candidates() const {
+void Selection::drop(Query& query) const noexcept {
+    Candidate* const end = query.kept + query.count;
+    if (query.count >= k_ && k_ > 0) {
+        Candidate* const last = query.kept + (k_ - 1);
+        std::nth_element(query.kept, last, end, [](const Candidate& a, const Candidate& b) { return a.low > b.low; });
+        query.threshold = std::max(query.threshold, last->low);
+    }
+    const double threshold = query.threshold;
+    Candidate* const left =
+        std::remove_if(query.kept, end, [threshold](const Candidate& one) { return one.high < threshold; });
+    query.count = static_cast<std::size_t>(left - query.kept);
+}
+
+Left Selection::candidates(Team& team) {
+    team.run(
+        queries(), static_cast<std::int64_t>(4 * k_),
+        [&](std::int64_t begin, std::int64_t end) noexcept {
+            for (std::int64_t at = begin; at < end; ++at) {
+                Query& query = own_[static_cast<std::size_t>(at)];
+                drop(query);
+                std::sort(query.kept, query.kept + query.count,
+                          [](const Candidate& a, const Candidate& b) { return a.arm < b.arm; });
+            }
+        },
+        fewest_queries);
     Left left{{}, {0}};
     for (const Query& query : own_) {
-        const double theta = query.lows.last();
-        for (const Candidate& one : query.kept) {
-            if (!(one.high < theta)) left.arms.push_back(one.arm);
-        }
+        for (std::size_t at = 0; at < query.count; ++at) left.arms.push_back(query.kept[at].arm);
         left.starts.push_back(static_cast<std::int64_t>(left.arms.size()));
     }
     return left;

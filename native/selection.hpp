@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels.hpp"
-#include "largest.hpp"
 #include "team.hpp"
 
 namespace sureshot {
@@ -41,18 +41,22 @@ public:
     void add(Team& team, const Score* scores, std::int64_t stride, std::int64_t first, const ScoreErrors& errors);
 
     std::int64_t queries() const { return static_cast<std::int64_t>(own_.size()); }
-    // Every arm that can be among the k best, ascending; none for a query that was given up.
-    Left candidates() const;
+    // Every arm that can be among the k best, ascending; none for a query that was given up. Throws Cancelled.
+    Left candidates(Team& team);
 
 private:
     struct Candidate {
         std::int64_t arm;
-        double high;
+        double low, high;
     };
-    // The k best low ends, and the arms whose high end was not below the last of these when they came.
+    // The arms whose high end was not below the threshold when they came, and the threshold: the k-th best low end of
+    // those that had come when the list was last full. To choose among many now and then costs less than to
+    // keep the k best at every moment.
     struct Query {
-        Largest lows;
-        std::vector<Candidate> kept;
+        Candidate* kept;  // room for most_
+        std::size_t count = 0;
+        std::size_t full;
+        double threshold;
         bool given_up = false;
     };
     // What the scores of a tile of arms are compared with, in the precision of the scores: see FindReaching.
@@ -71,10 +75,12 @@ private:
     template <class Score>
     bool take(Query& query, std::size_t at, Score score, std::int64_t arm, std::int64_t first,
               const ScoreErrors& errors) noexcept;
-    void make_room(Query& query) const noexcept;
+    // Finds the threshold, and drops what it leaves out.
+    void drop(Query& query) const noexcept;
 
-    std::size_t most_;
+    std::size_t k_, most_;
     std::vector<double> units_, lengths_;
+    std::unique_ptr<Candidate[]> room_;
     std::vector<Query> own_;
 };
 

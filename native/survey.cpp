@@ -1,20 +1,37 @@
 #include "survey.hpp"
 
+#include <cmath>
+
 #include "largest.hpp"
 
 namespace sureshot {
+namespace {
+
+// How many of the candidates have scores below that of the runner-up, on average. Arms that have been constant so
+// far have no errors, and large scores no difference: such a candidate may be either.
+double predicted_waste(const Ledger& ledger, const Survey& survey) {
+    const auto other = static_cast<std::size_t>(survey.runner_up);
+    double waste = 0.0;
+    for (const std::int64_t position : survey.candidates) {
+        const auto arm = static_cast<std::size_t>(position);
+        const double spread = std::hypot(ledger.errors[arm], ledger.errors[other]);
+        const double z = (ledger.estimates[arm] - ledger.estimates[other]) / spread;
+        waste += std::isnan(z) ? 1.0 / 2.0 : std::erfc(z / std::sqrt(2.0)) / 2.0;
+    }
+    return waste;
+}
+
+}  // namespace
 
 Survey survey(const Ledger& ledger, std::int64_t k, double caution) {
     Largest cautious(k), plain(k);
-    for (std::size_t arm = 0; arm < ledger.n_arms(); ++arm) {
-        const auto position = static_cast<std::int64_t>(arm);
-        if (ledger.status[arm] == active) {
-            cautious.show(ledger.estimates[arm] - caution * ledger.errors[arm], position);
-            plain.show(ledger.estimates[arm], position);
-        } else if (ledger.status[arm] == known) {
-            cautious.show(ledger.scores[arm], position);
-            plain.show(ledger.scores[arm], position);
-        }
+    const auto some = ledger.arms_where([](std::int8_t status) { return (status == active) | (status == known); });
+    for (const std::int64_t position : some) {
+        const auto arm = static_cast<std::size_t>(position);
+        const bool exact = ledger.status[arm] == known;
+        const double seeming = exact ? ledger.scores[arm] : ledger.estimates[arm];
+        cautious.show(exact ? seeming : seeming - caution * ledger.errors[arm], position);
+        plain.show(seeming, position);
     }
     Survey found;
     found.guess = cautious.last();
@@ -26,23 +43,23 @@ Survey survey(const Ledger& ledger, std::int64_t k, double caution) {
 }
 
 void count_others(const Ledger& ledger, Survey& survey) {
-    survey.others = 0;
+    const auto others = ledger.arms_with(active);
+    survey.others = static_cast<std::int64_t>(others.size() - survey.candidates.size());
     survey.runner_up = -1;
-    auto candidate = survey.candidates.begin();
     double best = -infinite;
-    for (std::size_t arm = 0; arm < ledger.n_arms(); ++arm) {
-        if (ledger.status[arm] != active) continue;
-        const auto position = static_cast<std::int64_t>(arm);
+    auto candidate = survey.candidates.begin();
+    for (const std::int64_t position : others) {
         if (candidate != survey.candidates.end() && *candidate == position) {
             ++candidate;
             continue;
         }
-        ++survey.others;
-        if (survey.runner_up < 0 || ledger.estimates[arm] > best) {
-            best = ledger.estimates[arm];
+        const double estimate = ledger.estimates[static_cast<std::size_t>(position)];
+        if (survey.runner_up < 0 || estimate > best) {
+            best = estimate;
             survey.runner_up = position;
         }
     }
+    survey.waste = survey.runner_up < 0 ? 0.0 : predicted_waste(ledger, survey);
 }
 
 }  // namespace sureshot

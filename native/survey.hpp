@@ -13,12 +13,13 @@ struct Survey {
     std::vector<std::int64_t> candidates;  // active arms among the k largest scores and estimates, ascending
     std::int64_t others = 0;               // active arms that are not
     std::int64_t runner_up = -1;           // the one of them with the largest estimate, or -1
+    double waste = 0.0;                    // candidates that are predicted not to be among the k best, if there is one
 };
 
 // A cautious estimate is `caution` standard errors below the estimate.
 Survey survey(const Ledger& ledger, std::int64_t k, double caution);
 
-// Counts the other active arms again, after some of them have been suspended or dropped.
+// Looks at the other active arms again, after some of them have been suspended or dropped.
 void count_others(const Ledger& ledger, Survey& survey);
 
 }  // namespace sureshot

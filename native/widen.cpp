@@ -1,6 +1,7 @@
 #include "widen.hpp"
 
 #include "elements.hpp"
+#include "kernels.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 
@@ -32,6 +33,13 @@ void gather_runs(Element element, const void* first, const std::int64_t* ids, st
             for (std::int64_t lane = 0; lane < run; ++lane) out[at + lane] = number(own[ids[at] + lane]);
         }
     });
+}
+
+void widen_rows(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end, float* values) noexcept {
+    for (std::int64_t arm = 0; arm < arms.count; ++arm) {
+        widen(matrix.element, address_of(matrix, arms.ids[arm], begin), matrix.column_stride, end - begin,
+              values + arm * (end - begin));
+    }
 }
 
 template void widen(Element, const void*, std::int64_t, std::int64_t, float*);

@@ -115,7 +115,8 @@ def test_a_batch_that_gains_nothing_by_sampling_is_multiplied(
         assert other.work.exact_scores < 50
 
 
-def test_a_batch_that_gains_by_sampling_is_raced() -> None:
+def test_a_batch_that_gains_by_sampling_is_raced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "PRODUCT_NUMBER", 0.1)  # rows this short are multiplied as quickly
     rng = np.random.default_rng(9)
     patterns = rng.standard_normal((3, 20_000), dtype=np.float32)
     data = rng.standard_normal((3000, 3), dtype=np.float32) @ patterns

@@ -14,6 +14,7 @@ import pytest
 import sureshot
 from sureshot._native import ACTIVE, DROPPED, Team
 from sureshot.blocks import Blocks
+from sureshot.query_sums import QuerySums
 from sureshot.search.leaders import leaders
 from sureshot.search.problem import Problem, Tally
 from sureshot.search.race import ladder, policy
@@ -238,7 +239,7 @@ def test_no_arm_skips_a_drawn_block() -> None:
         data = rng.standard_normal((60, 2048)) * rng.lognormal(0, 1, (60, 1))
         data[rng.integers(0, 60, 200), rng.integers(0, 2048, 200)] *= 30
         query = rng.standard_normal(2048)
-        intervals = to_be_estimated(query, Blocks(2048), 60)
+        intervals = to_be_estimated(QuerySums(query, Blocks(2048)), 60)
         source = DenseSource(np.asfortranarray(data), query, "ip", Blocks(2048), Team(1))
         problem = Problem(source, np.arange(60), np.ones(60), 3, 0.0, 0.3, given(intervals))
         race = Race(problem, rng, Tally(), policy.DEFAULT)
@@ -281,7 +282,7 @@ def test_whole_rows_count_against_the_budget(missing: int) -> None:
         3,
         0.0,
         0.1,
-        given(to_be_estimated(query, blocks, 100)),
+        given(to_be_estimated(QuerySums(query, blocks), 100)),
         budget=sampled + 3 * 4096 - missing,
     )
     impatient = policy.Policy(patience=0.0)  # evaluates as soon as it can
@@ -297,7 +298,7 @@ def test_stakes_wait_for_the_limit_also_under_a_budget() -> None:
     rng = np.random.default_rng(14)
     data, query = low_rank(rng, 100, 4096)
     blocks = Blocks(4096, 16)
-    intervals = to_be_estimated(query, blocks, 100)
+    intervals = to_be_estimated(QuerySums(query, blocks), 100)
     source = DenseSource(data, query, "ip", blocks, Team(1))
     problem = Problem(
         source, np.arange(100), np.ones(100), 3, 0.0, 0.1, given(intervals), budget=50_000

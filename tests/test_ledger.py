@@ -101,6 +101,18 @@ def test_wealth_that_was_nearly_lost_can_be_won_back() -> None:
     assert ledger.judge(team, arm, 0.0, math.log(20), DROPPED) == 1
 
 
+def test_the_ceiling_of_arms_without_a_bet_is_what_is_certain() -> None:
+    table = table_of("range", "F", np.random.default_rng(6))
+    race, _ = walked(table, 7, 12)
+    team, everyone = table.problem.team, np.arange(N_ARMS)
+    low = float(table.scores.min()) - 1.0
+    race.ledger.steps[3] = 0
+    alone = race.ledger.ceiling(team, np.array([3]), race.log_level, low)
+    assert race.ledger.ceiling(team, np.array([3]), 1e6, low) == alone  # whatever the level
+    others = race.ledger.ceiling(team, np.delete(everyone, 3), race.log_level, low)
+    assert race.ledger.ceiling(team, everyone, race.log_level, low) == max(alone, others)
+
+
 # A round reads all that the budget affords.
 AS_FAR_AS_AFFORDED = policy.Policy(first_front=N_COORDINATES)
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import sureshot
 from sureshot import _native
 from sureshot.search.race import policy
 from sureshot.search.race.costs import Costs, costs_of
 from sureshot.sources.costs import PAID_PULLS
-from tests.ledgers import ledger_of
+from tests.ledgers import empty_ledger, ledger_of
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats
@@ -28,6 +29,8 @@ ROWS = Costs(
     round=0.0,
     ledger_bytes=1 << 20,
 )
+
+TEAM = _native.Team(2)
 
 PULLS = costs_of(PAID_PULLS, n_arms=50)
 
@@ -71,23 +74,31 @@ def test_rounds_end_where_a_group_of_bets_does_unless_pulls_cost() -> None:
     assert policy.next_front(policy.DEFAULT, ROWS, 999, 1001, 50) == 1001
 
 
-@pytest.mark.parametrize("size", [0.0, 5e-324, 1.0, 1e160, 1e308])
-def test_evaluation_is_weighed_for_scores_of_any_size(size: float) -> None:
-    """Squares of large errors, differences of large scores and errors of nothing included."""
-    candidates, errors = np.array([size, -size]), np.array([size, 0.0])
-    for evaluation, pays in ((0.0, True), (1e300, False)):
-        assert pays is policy.evaluation_pays(
-            policy.DEFAULT, candidates, errors, size, size, evaluation, next_round=1.0
-        )
-
-
-def test_constant_candidates_above_a_constant_runner_up_are_evaluated() -> None:
-    nothing = np.zeros(2)
-    for score, pays in ((1.0, True), (0.0, False), (-1.0, False)):
-        found = policy.evaluation_pays(
-            policy.DEFAULT, np.full(2, score), nothing, 0.0, 0.0, evaluation=1e9, next_round=1.0
-        )
+def test_candidates_are_evaluated_if_few_of_them_are_wasted() -> None:
+    for waste, pays in ((0.0, True), (1e-12, True), (0.5, False), (2.0, False)):
+        found = policy.evaluation_pays(policy.DEFAULT, waste, evaluation=1e9, next_round=1.0)
         assert found is pays
+
+
+@pytest.mark.parametrize("size", [0.0, 5e-324, 1.0, 1e160, 1e308])
+def test_waste_is_predicted_for_scores_of_any_size(size: float) -> None:
+    """Squares of large errors, differences of large scores and errors of nothing included."""
+    ledger = empty_ledger(4, 10)
+    ledger.estimates[:] = [size, size, size, -size]
+    ledger.errors[:] = [size, 0.0, size, size]
+    found = ledger.survey(3, 0.5)
+    assert found.runner_up == 3
+    assert 0.0 <= found.waste <= 1.5
+
+
+def test_constant_candidates_above_a_constant_runner_up_are_no_waste() -> None:
+    ledger = empty_ledger(3, 10)
+    for runner_up, waste in ((-1.0, 0.0), (0.0, 1.0)):
+        ledger.estimates[2] = runner_up
+        assert ledger.survey(2, 0.5).waste == waste
+    ledger.errors[:] = [0.0, 3.0, 4.0]
+    ledger.estimates[:] = [4.0, 5.0, 0.0]
+    assert ledger.survey(2, 0.5).waste == pytest.approx(2 * scipy.stats.norm.sf(1.0))
 
 
 def test_predictions_are_rough_until_enough_was_read() -> None:
@@ -97,6 +108,23 @@ def test_predictions_are_rough_until_enough_was_read() -> None:
     assert policy.predictions_are_rough(rules, ROWS, many, enough - 1, blocks)
     assert policy.predictions_are_rough(rules, ROWS, many - 1, enough, blocks)
     assert not policy.predictions_are_rough(rules, ROWS, many, enough, blocks)
+
+
+def test_giving_up_is_considered_when_so_much_was_spent_however_far_the_front_is() -> None:
+    """Of 1,000 arms with 1,000 blocks each: 7 % of what reading everything costs is 20,000 steps."""
+    rules, blocks = policy.DEFAULT, 1e6
+    for front, steps, ahead, considered in (
+        (32, 19_000, 900, False),
+        (32, 19_000, 1100, True),
+        (900, 19_000, 900, False),  # few arms are left, and have read nearly everything
+        (rules.fewest_steps - 1, 19_000, 1100, False),
+    ):
+        found = policy.finishing_may_pay(rules, ROWS, front, steps, ahead, blocks, 0)
+        assert found is considered
+    # The bets of the next round would take more memory than there is.
+    almost = ROWS.ledger_bytes * 10 // 11
+    assert policy.finishing_may_pay(rules, ROWS, 32, 1000, 101, blocks, almost)
+    assert not policy.finishing_may_pay(rules, ROWS, 32, 1000, 99, blocks, almost)
 
 
 def test_giving_up_must_be_cheaper_by_a_margin() -> None:
@@ -125,7 +153,7 @@ def test_constant_arms_need_what_the_limits_let_the_bets_win() -> None:
     required = 0.25 * 100 / 900  # to make up for what was read
     growth = 0.99 * (0.25 + required) / (1 - required)
     assert needed == pytest.approx(max(LEVEL / growth - 100, 0), abs=1.0)
-    total, unread = ledger.remaining_steps(LENGTH, 0.0, LEVEL)
+    total, unread = ledger.remaining_steps(TEAM, LENGTH, 0.0, LEVEL)
     assert total == pytest.approx(needed, abs=1.0)
     assert unread == 900.0
 
@@ -134,7 +162,7 @@ def test_constant_arms_need_what_the_limits_let_the_bets_win() -> None:
 def test_constant_arms_at_the_threshold_or_above_are_no_hope(value: float) -> None:
     ledger = tenth_read(np.full((100, 3), value))
     for above in (0.0, 100.0):
-        needed, unread = ledger.remaining_steps(LENGTH, LENGTH * value - above, LEVEL)
+        needed, unread = ledger.remaining_steps(TEAM, LENGTH, LENGTH * value - above, LEVEL)
         assert needed == unread == 2700.0
 
 
@@ -145,7 +173,7 @@ def test_predictions_are_numbers_whatever_was_read(theta: float) -> None:
     ledger = tenth_read(np.stack(kinds, axis=1))
     needed = ledger.needed_steps(np.arange(4), LENGTH, theta, LEVEL)
     assert ((needed >= 0) & (needed <= 900)).all()
-    total, unread = ledger.remaining_steps(LENGTH, theta, LEVEL)
+    total, unread = ledger.remaining_steps(TEAM, LENGTH, theta, LEVEL)
     assert 0 <= total <= unread
 
 
@@ -156,7 +184,7 @@ def test_many_arms_are_predicted_to_need_what_they_do() -> None:
     sums = np.where(rng.random((steps, len(gaps))) < 0.5 - gaps / 2, 1.0, -1.0)
     # With a variance of 1 - gap**2 the log wealth grows by gap**2 / 2 a step.
     true = np.clip(2 * LEVEL / gaps**2 - steps, 0, length - steps).sum()
-    needed, _ = tenth_read(sums).remaining_steps(length, 0.0, LEVEL)
+    needed, _ = tenth_read(sums).remaining_steps(TEAM, length, 0.0, LEVEL)
     assert true / 3 < needed < 3 * true
 
 

@@ -12,7 +12,7 @@ import pytest
 import sureshot
 from sureshot import _native
 from sureshot._native import Selection, Team
-from sureshot.search import exact_batch, product
+from sureshot.search import exact_batch, multiplication, product
 from sureshot.sources import costs
 from sureshot.theory import products
 from sureshot.theory.rounding import any_order_share
@@ -131,7 +131,8 @@ def test_factors_of_rows(metric: str, by_product: list[int]) -> None:
 def test_panels_of_columns_and_tiles_of_rows(
     metric: str, dtype: Any, by_product: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(product, "SCORES_AT_ONCE", 200)
+    monkeypatch.setattr(multiplication, "SCORES_AT_ONCE", 200)
+    monkeypatch.setattr(multiplication, "SCORES_OF_KERNELS", 200)
     monkeypatch.setattr(products, "PANEL", 100)
     rng = np.random.default_rng(4)
     data = rng.standard_normal((70, 1535)).astype(dtype)
@@ -279,15 +280,17 @@ def test_work_and_progress(by_product: list[int], monkeypatch: pytest.MonkeyPatc
         assert one.work.numbers_read == (2100 + one.work.exact_scores) * 16
 
 
-def test_few_queries_share_a_screen(by_product: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_queries_by_column_share_a_screen(
+    by_product: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.undo()
     rng = np.random.default_rng(18)
-    data = rng.standard_normal((3000, 4000), dtype=np.float32)
+    data = np.asfortranarray(rng.standard_normal((3000, 2000), dtype=np.float32))
     for n_queries in (2, 8):
-        found = sureshot.top_k(data, rng.standard_normal((n_queries, 4000)), 3, method="exact")
+        found = sureshot.top_k(data, rng.standard_normal((n_queries, 2000)), 3, method="exact")
         assert "matrix product" not in found.queries[0].work.choice
         assert found.queries[0].work.exact_scores < 1000
-    found = sureshot.top_k(data, rng.standard_normal((200, 4000)), 3, method="exact")
+    found = sureshot.top_k(data, rng.standard_normal((200, 2000)), 3, method="exact")
     assert "matrix product" in found.queries[0].work.choice
     assert "numpy's matrix product" in found.queries[0].certificate.assumption
     assert by_product == []
@@ -353,7 +356,7 @@ def assert_selected(
             **{name: values[some] for name, values in arrays.items()},
             both_signs=both_signs,
         )
-    candidates, starts = selection.candidates()
+    candidates, starts = selection.candidates(Team(1))
     for query in range(n_queries):
         middle = scores[:, query] + units[query] * arrays["offset"]
         middle = arrays["scale"] * (np.abs(middle) if both_signs else middle)
@@ -402,7 +405,7 @@ def test_a_selection_gives_up_a_query_with_too_many_candidates() -> None:
         factor=0 * ones,
         both_signs=False,
     )
-    candidates, starts = selection.candidates()
+    candidates, starts = selection.candidates(Team(1))
     assert starts.tolist() == [0, 0, 3]
     assert candidates.tolist() == [4997, 4998, 4999]
 

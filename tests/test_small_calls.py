@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pytest
 
 import sureshot
-from sureshot import Bounds
+from sureshot import Bounds, _native
+from sureshot.prepare import top_k
+from sureshot.search import screen
+from sureshot.search.race import betting
 from sureshot.theory import intervals
+
+if TYPE_CHECKING:
+    from sureshot._types import Array
 
 DATA = np.random.default_rng(0).standard_normal((100, 200), dtype=np.float32)
 QUERY = np.random.default_rng(1).standard_normal(200)
 SCAN = sureshot.scan(DATA)
-MAKERS = ("from_values", "from_scales", "from_norms", "from_distances", "to_be_estimated")
+MAKERS = (
+    "from_values",
+    "from_two_limits",
+    "from_scales",
+    "from_norms",
+    "from_distances",
+    "to_be_estimated",
+)
 
 CALLS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -47,8 +60,44 @@ def test_no_intervals_and_no_generator(
     assert found.algorithm == "exact"
 
 
+@pytest.mark.parametrize("metric", ["ip", "abs-ip", "cosine"])
+def test_a_query_of_float32_is_not_scaled(monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
+    monkeypatch.setattr(top_k, "in_range", refuse)
+    sureshot.top_k(DATA, QUERY.astype(np.float32), metric=metric, bounds=SCAN)
+
+
+def test_a_problem_without_a_budget_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(betting, "replace", refuse)
+    sureshot.top_k(DATA, QUERY)
+
+
+def test_all_arms_are_screened_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    screened = _native.screen_and_evaluate
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        calls.append(len(arguments[2]))
+        return screened(*arguments, **options)
+
+    monkeypatch.setattr(_native, "screen_and_evaluate", counted)
+    monkeypatch.setattr(screen, "FEWEST_NUMBERS", 0)
+    monkeypatch.setattr(screen, "FIRST_NUMBERS", 20 * DATA.shape[1])
+    sureshot.top_k(DATA, QUERY, 1)
+    assert calls == [len(DATA)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_whatever_is_not_finite_is_found(dtype: type, value: float) -> None:
+    for at in (0, 7, 96):
+        numbers: Array = np.full(97, np.finfo(dtype).max, dtype=dtype)
+        assert _native.all_finite(numbers)
+        numbers[at] = value
+        assert not _native.all_finite(numbers)
+
+
 @pytest.mark.parametrize(
-    ("owner", "name"), [(intervals, "from_values"), (np.random, "default_rng")]
+    ("owner", "name"), [(intervals, "from_two_limits"), (np.random, "default_rng")]
 )
 def test_what_is_refused_here_is_made_where_rows_are_sampled(
     monkeypatch: pytest.MonkeyPatch, owner: object, name: str

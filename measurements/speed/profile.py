@@ -42,7 +42,7 @@ PARTS = (
     ("choosing candidates", "sureshot.search.race.race", "Race.evaluate_candidates"),
     ("exact evaluation", "sureshot.search.race.race", "Race.evaluate"),
     ("exact evaluation", "sureshot.sources.dense", "DenseSource.exact_scores_of"),
-    ("screening in float32", "sureshot.sources.dense", "DenseSource.screened_sums"),
+    ("screening in float32", "sureshot.sources.dense", "DenseSource.screened_best"),
     ("writing the answer", "sureshot.search.race.race", "Race.answer"),
 )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot import _native
 from sureshot._native import Element
 
 if TYPE_CHECKING:
@@ -45,6 +46,16 @@ def for_kernels(data: Array) -> tuple[Array, Element]:
 def is_number(dtype: np.dtype[Any]) -> bool:
     """Return whether an array of that type can be turned into float64."""
     return dtype.kind in "fiub" or name_of(dtype) == "bfloat16"
+
+
+def all_finite(numbers: Array) -> bool:
+    """Return whether no number of float32 or float64 is infinite or NaN: numpy makes an array to find out."""
+    return _native.all_finite(numbers)
+
+
+def extremes(numbers: Floats) -> tuple[float, float]:
+    """Return the smallest and the largest number, in one pass; NaN if one is."""
+    return _native.extremes(numbers)
 
 
 def nearest(numbers: Floats, dtype: np.dtype[Any]) -> Floats:

@@ -16,6 +16,7 @@ class Order:
     @property
     def left(self) -> Floats: ...
     def draw(self, front: int) -> None: ...
+    def has_drawn(self, block: int, start: int, stop: int) -> bool: ...
     def undrawn(self, front: int) -> Ints: ...
 
 ACTIVE: int
@@ -60,6 +61,8 @@ class Survey:
     def others(self) -> int: ...
     @property
     def runner_up(self) -> int: ...
+    @property
+    def waste(self) -> float: ...
 
 class Ledger:
     def __init__(
@@ -124,9 +127,8 @@ class Ledger:
         squares: Floats | None = None,
     ) -> Met: ...
     def survey(self, k: int, caution: float) -> Survey: ...
-    def count_others(self, survey: Survey) -> None: ...
     def remaining_steps(
-        self, length: int, theta: float, log_level: float
+        self, team: Team, length: int, theta: float, log_level: float
     ) -> tuple[float, float]: ...
     def needed_steps(
         self, positions: Ints, length: int, theta: float, log_level: float
@@ -146,6 +148,11 @@ class Ledger:
     def raise_limit(self, limit: float) -> None: ...
     def forget_bets(self) -> None: ...
     def arms_with(self, status: int) -> Ints: ...
+    @property
+    def n_active(self) -> int: ...
+    @property
+    def n_undecided(self) -> int: ...
+    def kth_score(self, k: int) -> float: ...
 
 class Element(Enum):
     FLOAT16 = 0
@@ -161,6 +168,11 @@ class Metric(Enum):
     INNER_PRODUCT = 0
     SQUARED_EUCLIDEAN = 1
     L1 = 2
+
+class QueryTerm(Enum):
+    ABSOLUTE = 0
+    SQUARE = 1
+    PRODUCT = 2
 
 class Dense:
     def __init__(
@@ -188,7 +200,7 @@ class Selection:
         factor: Floats,
         both_signs: bool,
     ) -> None: ...
-    def candidates(self) -> tuple[Ints, Ints]: ...
+    def candidates(self, team: Team) -> tuple[Ints, Ints]: ...
 
 def round_queries(
     queries: Array,
@@ -199,7 +211,14 @@ def round_queries(
     norms: Floats,
     lost: Floats,
 ) -> bool: ...
-def sizes_of(queries: Floats, team: Team, sizes: Floats) -> None: ...
+
+PRODUCT_COLUMNS: int
+
+def product_roundings(columns: int) -> int: ...
+def multiply(
+    dense: Dense, arms: Ints, queries: Array, team: Team, scores: Array, squares: Floats
+) -> None: ...
+def measure_queries(queries: Array, team: Team, sizes: Floats, norms: Floats) -> None: ...
 def best_of_rows(
     scores: Floats, k: int, team: Team, best_arms: Ints, best_scores: Floats
 ) -> None: ...
@@ -213,8 +232,17 @@ def best_of_each(
     best_arms: Ints,
     best_scores: Floats,
 ) -> None: ...
+def query_sums(
+    term: QueryTerm,
+    query: Floats,
+    by: Floats,
+    block: int,
+    shift: int,
+    team: Team,
+    sums: Floats,
+) -> float: ...
 def extremes(values: Floats) -> tuple[float, float]: ...
-def all_finite(values: Floats) -> bool: ...
+def all_finite(values: Array) -> bool: ...
 def coordinate_major(data: Array, element: Element) -> bool: ...
 def block_sums(
     dense: Dense,
@@ -259,7 +287,6 @@ def column_scores(
     arms: Ints,
     team: Team,
     scores: Floats,
-    squares: Floats | None = None,
 ) -> None: ...
 
 FLOAT_ROUNDINGS: int
@@ -287,10 +314,12 @@ def screen_and_evaluate(
     of_score: float,
     best: Floats,
     k: int,
-    most: int,
+    first: int,
+    share: float,
     norms: Floats | None,
+    screened_leeway: float,
     leeway: float,
-) -> tuple[Ints, Floats, Floats] | None: ...
+) -> tuple[int, Ints, Floats, bool]: ...
 def candidates(
     sums: Floats,
     squares: Floats | None,

@@ -25,8 +25,8 @@ class Blocks:
     >>> blocks = Blocks(10, size=4, shift=1)
     >>> blocks.count, [blocks.span(block) for block in range(3)]
     (3, [(0, 3), (3, 7), (7, 10)])
-    >>> blocks.sums(np.ones(10))
-    array([3., 4., 3.])
+    >>> blocks.sizes(), blocks.sums(np.ones(10))
+    (array([3., 4., 3.]), array([3., 4., 3.]))
     """
 
     n_coordinates: int
@@ -42,6 +42,14 @@ class Blocks:
         """Return where a block starts, and where it stops."""
         start = block * self.size - self.shift
         return max(start, 0), min(start + self.size, self.n_coordinates)
+
+    def sizes(self) -> Floats:
+        """Return how many coordinates each block has."""
+        sizes = np.full(self.count, float(self.size))
+        for block in {0, self.count - 1}:
+            first, stop = self.span(block)
+            sizes[block] = stop - first
+        return sizes
 
     def sums(self, values: Floats) -> Floats:
         """Add up the values of each block, one value per coordinate."""

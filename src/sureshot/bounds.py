@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from sureshot._elements import for_kernels
 from sureshot.sources.norms import norms_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
     import numpy.typing as npt
 
     from sureshot._native import Team
@@ -62,6 +65,29 @@ class Bounds:
     reach: Floats | None = None
     norms_exact: bool = False
 
+    @cached_property
+    def unchangeable(self) -> bool:
+        """Whether the numbers cannot be changed in place, as those of a scan cannot."""
+        return all(
+            value.base is None and not value.flags.writeable
+            if isinstance(value, np.ndarray)
+            else isinstance(value, (bool, int, float))
+            for value in self._known().values()
+        )
+
+    def kept(self, name: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what follows from unchangeable bounds alone; it is made once, for all searches."""
+        if name not in self._memory:
+            self._memory[name] = make()
+        return self._memory[name]
+
+    @cached_property
+    def _memory(self) -> dict[Hashable, Any]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def __repr__(self) -> str:
         if self.reach is not None and self.scale is not None:
             return f"Bounds(scan of {len(self.reach)} rows of {len(self.scale)} coordinates)"
@@ -97,7 +123,8 @@ class Bounds:
         names = {field.name for field in fields(cls)}
         if known.pop("format", None) != FORMAT or not known.keys() <= names:
             raise ValueError(f"{os.fspath(path)} does not hold bounds saved in format {FORMAT}")
-        return cls(**known | {"norms_exact": bool(known.get("norms_exact", False))})
+        exact = bool(known.pop("norms_exact", False))
+        return cls(**{name: _unchangeable(known[name]) for name in known}, norms_exact=exact)
 
 
 def scan_rows(data: Array, arms: Ints, team: Team) -> Bounds:
@@ -133,7 +160,15 @@ def scan_rows(data: Array, arms: Ints, team: Team) -> Bounds:
         raise ValueError(
             f"data row {row} holds values that are not finite, or too large for a norm"
         )
+    norms, middle, scale, reach = map(_unchangeable, (norms, middle, scale, reach))
     return Bounds(norms=norms, middle=middle, scale=scale, reach=reach, norms_exact=True)
+
+
+def _unchangeable(values: Floats) -> Floats:
+    """Return an array that cannot be changed, so that what follows from it can be kept."""
+    own = values if values.base is None else values.copy()
+    own.flags.writeable = False
+    return own
 
 
 def numbers_in_scan(n_arms: int, width: int) -> int:

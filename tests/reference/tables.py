@@ -10,6 +10,7 @@ import pytest
 
 from sureshot import _native
 from sureshot.blocks import Blocks
+from sureshot.query_sums import QuerySums
 from sureshot.search.problem import Problem
 from sureshot.sources.dense import DenseSource
 from sureshot.theory import intervals
@@ -52,13 +53,17 @@ def known_limits(kind: str, data: Array, query: Floats, blocks: Blocks) -> Inter
     if kind == "range":
         low, high = float(data.min()), float(data.max())
         return intervals.from_values("ip", query, np.array(low), np.array(high), blocks, n_arms)
+    sums, none, one = QuerySums(query, blocks), np.zeros(1), np.ones(1)
     if kind == "reach":
-        return intervals.from_scales(query, 0.0, 1.0, np.abs(data).max(axis=1), blocks)
+        limit = intervals.limits_of_reach(np.abs(data).max(axis=1), none, one, blocks)
+        return intervals.from_scales(sums, sums.absolute().sums, none, limit)
     if kind == "norms":
-        return intervals.from_norms(query, np.linalg.norm(data, axis=1) * 1.001, blocks)
+        norms = np.linalg.norm(data, axis=1) * 1.001
+        square_limit = intervals.squares_of_norms(norms, blocks)
+        return intervals.from_norms(sums, sums.squares().sums, square_limit)
     if kind == "estimated":
-        return intervals.to_be_estimated(query, blocks, n_arms)
-    return intervals.from_distances(query, blocks, n_arms)
+        return intervals.to_be_estimated(sums, n_arms)
+    return intervals.from_distances(blocks, n_arms)
 
 
 def table_of(

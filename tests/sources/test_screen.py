@@ -6,13 +6,12 @@ returned.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from sureshot import BoundsError, _native
+from sureshot import _native
 from sureshot._native import Team
 from sureshot.blocks import Blocks
 from sureshot.search.screen import error_terms
@@ -265,27 +264,60 @@ def test_one_call_finds_what_its_parts_find(
             best=best,
             k=k,
         )
-        most = len(expected)
-        wanted = Wanted(
-            k, best, most, factors, absolute, terms.fixed, terms.of_root, terms.of_score
-        )
-        found = source.screened_sums(rounded, arms, wanted)
-        assert found is not None
-        assert found[0].tolist() == expected.tolist()
-        assert found[1].tobytes() == source.exact_scores(arms[expected]).tobytes()
-        if most > 0:
-            assert source.screened_sums(rounded, arms, replace(wanted, most=most - 1)) is None
+        wanted = Wanted(k, best, len(arms), 1.0, factors, absolute, *terms)
+        found = source.screened_best(rounded, arms, wanted, source.team)
+        assert found.screened == len(arms)
+        assert found.positions.tolist() == expected.tolist()
+        scores = source.exact_scores(arms[expected])
+        scores = scores if factors is None else factors[expected] * scores
+        scores = np.abs(scores) if absolute else scores
+        assert found.scores.tobytes() == scores.tobytes()
+        assert found.trusted
+        # In parts, the first of which leave less than their share, it finds the same.
+        in_parts = source.screened_best(rounded, arms, wanted._replace(first=101), source.team)
+        assert in_parts.positions.tolist() == expected.tolist()
+        assert in_parts.scores.tobytes() == scores.tobytes()
+        if len(expected) > 0:
+            fewer = wanted._replace(share=(len(expected) - 0.5) / len(arms))
+            too_many = source.screened_best(rounded, arms, fewer, source.team)
+            assert too_many.screened == len(arms)
+            assert len(too_many.positions) == 0
 
 
-def test_one_call_refuses_what_is_no_number() -> None:
+def test_a_screen_ends_where_it_leaves_too_many() -> None:
+    source = source_of(np.ones((900, 20), np.float32), np.ones(20), "ip")
+    rounded = source.rounded_query(np.arange(900))
+    assert rounded is not None
+    wanted = Wanted(1, np.empty(0), 50, 0.125, None, False, 0.0, 0.0, 0.0)
+    found = source.screened_best(rounded, np.arange(900), wanted, Team(2))
+    assert (found.screened, len(found.positions)) == (50, 0)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_one_call_does_not_trust_what_is_no_number(value: float) -> None:
     data = np.ones((50, 20), np.float32)
-    data[31, 7] = np.nan
+    data[31, 7] = value
     source = source_of(data, np.ones(20), "ip")
     rounded = source.rounded_query(np.arange(50))
     assert rounded is not None
-    wanted = Wanted(1, np.empty(0), 50, None, False, 0.0, 0.0, 0.0)
-    with pytest.raises(BoundsError, match="row 31 has the value nan at coordinate 7"):
-        source.screened_sums(rounded, np.arange(50), wanted)
+    wanted = Wanted(1, np.empty(0), 50, 1.0, None, False, 0.0, 0.0, 0.0)
+    found = source.screened_best(rounded, np.arange(50), wanted, Team(1))
+    assert 31 in found.positions
+    assert not found.trusted
+
+
+def test_one_call_does_not_trust_a_row_without_its_promised_norm() -> None:
+    data = np.random.default_rng(4).standard_normal((50, 16), dtype=np.float32)
+    norms = np.linalg.norm(data.astype(np.float64), axis=1)
+    arms, wanted = np.arange(50), Wanted(1, np.empty(0), 50, 1.0, None, False, 0.0, 0.0, 0.0)
+    for factor in (1.0, 1.001, 1.000001):  # the last is found in double only, of the best row
+        promised = PromisedNorms(arms, factor * norms, 0.0)
+        source = DenseSource(data, data[3].astype(float), "ip", Blocks(16, 16), Team(1), promised)
+        rounded = source.rounded_query(arms)
+        assert rounded is not None
+        found = source.screened_best(rounded, arms, wanted, Team(1))
+        assert 3 in found.positions
+        assert found.trusted == (factor == 1.0)
 
 
 def test_a_row_without_its_promised_norm_is_unknown() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot._elements import ELEMENTS, is_number, name_of
+from sureshot._elements import ELEMENTS, all_finite, is_number, name_of
 from sureshot._validate.choices import kind, listed
 
 if TYPE_CHECKING:
@@ -67,17 +67,18 @@ def query_rows(query: Any, width: int) -> Array:
         raise ValueError("query must hold at least one query, got none")
     dtype = given.dtype if given.dtype == np.float32 else np.float64
     queries = np.ascontiguousarray(given, dtype=dtype).reshape(-1, width)
-    rows = max(1, CHECKED_AT_ONCE // width)
-    for start in range(0, len(queries), rows):
-        finite = np.isfinite(queries[start : start + rows])
-        if not finite.all():
-            row, coordinate = np.argwhere(~finite)[0]
-            message = (
-                f"query must be finite, got {queries[start + row, coordinate]} "
-                f"at coordinate {coordinate}"
-                + ("" if given.ndim == 1 else f" of query {start + row}")
-            )
-            raise ValueError(message)
+    if not all_finite(queries):
+        rows = max(1, CHECKED_AT_ONCE // width)
+        for start in range(0, len(queries), rows):
+            finite = np.isfinite(queries[start : start + rows])
+            if not finite.all():
+                row, coordinate = np.argwhere(~finite)[0]
+                message = (
+                    f"query must be finite, got {queries[start + row, coordinate]} "
+                    f"at coordinate {coordinate}"
+                    + ("" if given.ndim == 1 else f" of query {start + row}")
+                )
+                raise ValueError(message)
     if (
         given.dtype.kind in "iu"
         and not (queries.astype(given.dtype).reshape(given.shape) == given).all()
@@ -85,6 +86,12 @@ def query_rows(query: Any, width: int) -> Array:
         message = f"query values of type {given.dtype} must fit into float64 without loss"
         raise ValueError(message)
     return queries
+
+
+def has_zero_row(queries: Array) -> bool:
+    """Return whether a query is all zeros: then there are at least as many zeros as it has values."""
+    zeros = queries.size - np.count_nonzero(queries)
+    return zeros >= queries.shape[1] and not queries.any(axis=1).all()
 
 
 def selected_arms(where: Any, n_arms: int, what: str) -> Ints:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sureshot._elements import PRECISION, is_number, name_of, nearest
+from sureshot._elements import PRECISION, extremes, is_number, name_of, nearest
 from sureshot._validate.choices import one_of
 from sureshot.bounds import Bounds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
     from sureshot._types import Array, Floats, Ints
+
+Kept = TypeVar("Kept")
 
 # "unit" and given norms are raised by this many roundings of the data's type: rows that were
 # normalised in float32 have norms a little above 1.
@@ -39,6 +43,14 @@ class KnownBounds:
     middle: Floats | None = None  # (N,), of a scan
     scale: Floats | None = None  # (N,), of a scan
     reach: Floats | None = None  # (arms,), of a scan
+    _memory: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def kept(self, name: Hashable, make: Callable[[], Kept]) -> Kept:
+        """Return what follows from these bounds and not from a query; it is made once."""
+        if name not in self._memory:
+            self._memory[name] = make()
+        made: Kept = self._memory[name]
+        return made
 
     @property
     def limits_known(self) -> bool:
@@ -85,6 +97,15 @@ def known_bounds(bounds: Any, data: Array, arms: Ints) -> KnownBounds | None:
             f"bounds must be None, a pair (low, high), a Bounds, 'unit' or 'scan', got {bounds!r}"
         )
         raise TypeError(message)
+    if len(arms) < len(data) or not bounds.unchangeable:
+        return _checked(bounds, words, data, arms)
+    found: KnownBounds = bounds.kept(
+        (words, data.shape, name_of(data.dtype)), lambda: _checked(bounds, words, data, arms)
+    )
+    return found
+
+
+def _checked(bounds: Bounds, words: str, data: Array, arms: Ints) -> KnownBounds:
     norm_words = "the given norms are the rows' norms"
     if bounds.reach is not None:
         words = norm_words = SCANNED
@@ -171,7 +192,8 @@ def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
         )
         raise ValueError(message)
     limit = np.ascontiguousarray(given, dtype=np.float64).reshape(given.shape)
-    if not (limit.min() >= 0 and limit.max() < np.inf):
+    smallest, largest = extremes(limit)
+    if not (smallest >= 0 and largest < np.inf):
         raise ValueError("bounds must have finite norms of at least 0")
     if limit.ndim == 0:
         return np.full(len(arms), limit)
@@ -195,7 +217,8 @@ def _scanned(
     if scanned != data.shape:
         message = f"bounds come from a scan of data of shape {scanned}, got data of {data.shape}"
         raise ValueError(message)
-    return bounds.middle, bounds.scale, bounds.reach[arms]
+    whole = len(arms) == len(bounds.reach)
+    return bounds.middle, bounds.scale, bounds.reach if whole else bounds.reach[arms]
 
 
 def pair(bounds: Any) -> tuple[Any, Any]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sureshot._validate.arrays import data_array, query_rows, row_factors, selected_arms
+from sureshot._validate.arrays import (
+    data_array,
+    has_zero_row,
+    query_rows,
+    row_factors,
+    selected_arms,
+)
 from sureshot._validate.bounds import known_bounds, pair
 from sureshot._validate.calling import calling
 from sureshot._validate.choices import kind, one_of
@@ -36,8 +42,7 @@ METRICS = ("ip", "abs-ip", "sqeuclidean", "l1", "cosine")
 DISTANCES = ("sqeuclidean", "l1")
 
 
-@dataclass(frozen=True, slots=True)
-class TopKRequest:
+class TopKRequest(NamedTuple):
     """The arguments of `top_k`, checked."""
 
     data: Array
@@ -107,7 +112,7 @@ def top_k_request(
     queries = query_rows(query, data.shape[1])
     k = whole_number(k, "k", 1)
     metric = one_of(metric, METRICS, "metric")
-    if metric == "cosine" and not queries.any(axis=1).all():
+    if metric == "cosine" and has_zero_row(queries):
         raise ValueError("metric='cosine' needs a query that is not all zeros")
     epsilon, delta = loss_and_risk(epsilon, delta)
     method = known_method(method, k)

@@ -25,8 +25,7 @@ def in_range(query: Floats) -> tuple[Floats, float]:
     Inner products are in proportion to the query. One whose squares would be too large or too small for
     float64 is scaled just as far as to have squares. Then no score is lost that float64 can hold.
     """
-    smallest, largest = _native.extremes(query)
-    largest = max(-smallest, largest)
+    largest = max(-float(query.min()), float(query.max()))
     exponent = math.frexp(largest)[1]
     beyond = exponent - min(max(exponent, -QUERY_EXPONENT), QUERY_EXPONENT)
     if beyond == 0 or largest == 0:
@@ -36,8 +35,8 @@ def in_range(query: Floats) -> tuple[Floats, float]:
 
 def all_in_range(queries: Floats, team: Team) -> tuple[Floats, Floats | None]:
     """Return the same of several queries, one row each; None if every power is 1."""
-    largest = np.empty(len(queries))
-    _native.sizes_of(queries, team, largest)
+    largest, norms = np.empty((2, len(queries)))
+    _native.measure_queries(queries, team, largest, norms)
     if largest.min() >= SMALLEST_IN_RANGE and largest.max() < LARGEST_IN_RANGE:
         return queries, None
     exponents = np.frexp(largest)[1]

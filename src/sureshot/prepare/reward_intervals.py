@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sureshot._validate.request import DISTANCES
+from sureshot.query_sums import QuerySums
 from sureshot.search.condition import assumption, estimate, fact
 from sureshot.theory import intervals
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sureshot._native import Team
     from sureshot._types import Floats
     from sureshot._validate.bounds import KnownBounds
     from sureshot.blocks import Blocks
+    from sureshot.query_sums import Summed
     from sureshot.search.condition import Condition
     from sureshot.search.methods import Method
     from sureshot.theory.intervals import Intervals
@@ -36,6 +43,7 @@ def choose_intervals(
     method: Method,
     blocks: Blocks,
     n_arms: int,
+    team: Team,
 ) -> tuple[Intervals, Condition]:
     """Return the best intervals that are known, and what they rest on.
 
@@ -43,18 +51,53 @@ def choose_intervals(
     """
     if metric in DISTANCES:
         return _of_distances(metric, query, bounds, method, blocks, n_arms)
-    by_value = _by_value(query, bounds, blocks, n_arms)
-    norms = bounds.raised_norms() if computed_norms is None else computed_norms
+    sums = QuerySums(query, blocks, team)
+    by_value = _by_value(sums, bounds, n_arms)
+    norms = bounds.norms if computed_norms is None else computed_norms
     # Norms give no limits of single rewards, which some methods need.
     if norms is not None and not method.needs_limits:
-        by_norm = intervals.from_norms(query, norms, blocks)
-        if by_value is None or _norms_are_better(by_value, by_norm, blocks.size):
+        squares, limits = sums.squares(), _limits_of_norms(bounds, computed_norms, blocks)
+        if by_value is None or _norms_are_better(by_value, squares, limits, blocks):
+            by_norm = intervals.from_norms(sums, squares.sums, limits.of_arms)
             if computed_norms is not None:
                 return by_norm, fact("the norms were computed")
             return by_norm, _of_inner_products(metric, bounds, values_count=by_value is not None)
     if by_value is not None:
-        return by_value, _of_inner_products(metric, bounds, values_count=True)
-    return intervals.to_be_estimated(query, blocks, n_arms), estimate()
+        return by_value.intervals(), _of_inner_products(metric, bounds, values_count=True)
+    return intervals.to_be_estimated(sums, n_arms), estimate()
+
+
+@dataclass(frozen=True, slots=True)
+class ArmLimits:
+    """A limit of each arm, and the typical one."""
+
+    of_arms: Floats
+    typical: float
+
+    @classmethod
+    def of(cls, limits: Floats) -> ArmLimits:
+        """Return these limits with their median."""
+        return cls(limits, float(np.median(limits)))
+
+
+@dataclass(frozen=True, slots=True)
+class ByValue:
+    """Intervals that follow from limits of the values, and what they are chosen by before they are made."""
+
+    weights: float  # of all blocks together
+    typical_limit: float
+    intervals: Callable[[], Intervals]
+
+
+def _limits_of_norms(
+    bounds: KnownBounds, computed_norms: Floats | None, blocks: Blocks
+) -> ArmLimits:
+    def limits() -> ArmLimits:
+        norms = bounds.raised_norms() if computed_norms is None else computed_norms
+        assert norms is not None, "norm bets have norms"
+        return ArmLimits.of(intervals.squares_of_norms(norms, blocks))
+
+    return limits() if computed_norms is not None else bounds.kept(("norms", blocks.count), limits)
 
 
 def _of_distances(
@@ -68,7 +111,7 @@ def _of_distances(
         limits = bounds.middle - width, bounds.middle + width
     if limits is None:
         # A distance has a limit on one side without any bounds, which is the side that counts.
-        found = intervals.from_distances(query, blocks, n_arms)
+        found = intervals.from_distances(blocks, n_arms)
         return found, fact("a distance has no negative terms")
     low, high = limits
     if low.ndim == 2:
@@ -77,10 +120,10 @@ def _of_distances(
     return found, assumption(bounds.words)
 
 
-def _by_value(query: Floats, bounds: KnownBounds, blocks: Blocks, n_arms: int) -> Intervals | None:
-    """Return the intervals of inner products that follow from limits of the values, if there are any."""
+def _by_value(sums: QuerySums, bounds: KnownBounds, n_arms: int) -> ByValue | None:
+    """Return what follows for inner products from limits of the values, if there are any."""
     if bounds.reach is not None and bounds.middle is not None and bounds.scale is not None:
-        return intervals.from_scales(query, bounds.middle, bounds.scale, bounds.reach, blocks)
+        return _by_reach(sums, bounds, bounds.middle, bounds.scale, bounds.reach)
     limits = bounds.limits()
     if limits is None:
         return None
@@ -88,17 +131,36 @@ def _by_value(query: Floats, bounds: KnownBounds, blocks: Blocks, n_arms: int) -
     if low.ndim == 2:  # limits of each row
         middle = (low.min() + high.max()) / 2
         reach = np.maximum(high - middle, middle - low)[:, 0]
-        return intervals.from_scales(query, middle, 1.0, reach, blocks)
-    return intervals.from_values("ip", query, low, high, blocks, n_arms)
+        return _by_reach(sums, bounds, np.array(middle), np.ones(1), reach)
+    if low.ndim == high.ndim == 0:
+        found = intervals.from_two_limits(sums, float(low), float(high), n_arms)
+    else:
+        found = intervals.from_values("ip", sums.query, low, high, sums.blocks, n_arms)
+    return ByValue(float(found.weight.sum()), 1.0, lambda: found)
 
 
-def _norms_are_better(by_value: Intervals, by_norm: Intervals, block: int) -> bool:
+def _by_reach(
+    sums: QuerySums, bounds: KnownBounds, middle: Floats, scale: Floats, reach: Floats
+) -> ByValue:
+    weight, blocks = sums.absolute(scale), sums.blocks
+    limits = bounds.kept(
+        ("reach", blocks.size),
+        lambda: ArmLimits.of(intervals.limits_of_reach(reach, middle, scale, blocks)),
+    )
+    return ByValue(
+        weight.total,
+        limits.typical,
+        lambda: intervals.from_scales(sums, weight.sums, middle, limits.of_arms),
+    )
+
+
+def _norms_are_better(
+    by_value: ByValue, squares: Summed, limits: ArmLimits, blocks: Blocks
+) -> bool:
     """Return whether bets with norms are expected to need fewer pulls than bets with limits."""
-    if by_norm.square_limit is None:
-        return False
-    share = NORM_SHARE if block < BLOCK else NORM_SHARE_OF_BLOCKS
-    root = np.sqrt(by_norm.weight.sum() * np.median(by_norm.square_limit))
-    return bool(root <= share * by_value.weight.sum() * np.median(by_value.limit))
+    share = NORM_SHARE if blocks.size < BLOCK else NORM_SHARE_OF_BLOCKS
+    root = math.sqrt(squares.total) * math.sqrt(limits.typical)
+    return root <= share * by_value.weights * by_value.typical_limit
 
 
 def _of_inner_products(metric: str, bounds: KnownBounds, *, values_count: bool) -> Condition:

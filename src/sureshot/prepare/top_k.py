@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,8 +87,18 @@ class PreparedQueries:
 
         `computed_norms` are those of the searched rows, for cosines, if this call had to compute them.
         """
-        values = self.request.queries[query].astype(np.float64, copy=False)
-        return self._problem(values, team, computed_norms), self.tally(query)
+        given = self.request.queries[query]
+        values, unit = given.astype(np.float64, copy=False), 1.0
+        if self._scaled(given.dtype):
+            values, unit = in_range(values)
+        return self._problem(values, unit, team, computed_norms), self.tally(query)
+
+    def _scaled(self, dtype: np.dtype[Any]) -> bool:
+        """Return whether queries of a type may have to be scaled.
+
+        No number of float32 has a square that is too large or too small.
+        """
+        return dtype == np.float64 and self.request.metric not in DISTANCES
 
     @property
     def sign(self) -> float:
@@ -109,8 +119,7 @@ class PreparedQueries:
         """
         some = slice(which.start, which.stop) if isinstance(which, range) else which
         queries, units = self.request.queries[some], None
-        # No number of float32 has a square that is too large or too small.
-        if self.request.metric not in DISTANCES and queries.dtype == np.float64:
+        if self._scaled(queries.dtype):
             queries, units = all_in_range(queries, self.team)
         if self.request.metric != "cosine":
             return Batch(like, queries, units, self.request.row_scale)
@@ -121,12 +130,11 @@ class PreparedQueries:
             cosine.factors(norms, self.request.arms, extreme)  # refuses what has no cosine
         return Batch(like, queries, norms=norms, query_norms=query_norms)
 
-    def _problem(self, query: Floats, team: Team, computed_norms: Floats | None) -> Problem:
+    def _problem(
+        self, query: Floats, unit: float, team: Team, computed_norms: Floats | None
+    ) -> Problem:
         request, bounds, blocks = self.request, self.bounds, self.blocks
         n_arms, query_norm = len(request.arms), None
-        unit = 1.0
-        if request.metric not in DISTANCES:
-            query, unit = in_range(query)
         factors = request.row_scale
         if unit != 1.0:
             factors = np.full(n_arms, unit) if factors is None else factors * unit
@@ -145,7 +153,14 @@ class PreparedQueries:
         def known() -> tuple[Intervals, Condition]:
             with np.errstate(over="ignore", invalid="ignore"):
                 return choose_intervals(
-                    request.metric, query, bounds, computed_norms, request.method, blocks, n_arms
+                    request.metric,
+                    query,
+                    bounds,
+                    computed_norms,
+                    request.method,
+                    blocks,
+                    n_arms,
+                    team,
                 )
 
         reward = REWARD_OF_METRIC[request.metric]

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.search import certificate, cosine
+from sureshot.search import certificate, cosine, screen
 from sureshot.search.best import Best
 from sureshot.search.problem import Answer, queries_of, timed
-from sureshot.search.screen import Screen, pays
 from sureshot.sources.base import QuerySource
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from sureshot._seed import Rng
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem, Tally
+    from sureshot.sources.base import Source
 
 # Numbers between two reports of progress: a few tens of milliseconds at memory speed.
 NUMBERS_PER_ROUND = 1 << 27
@@ -35,7 +35,7 @@ AT_ONCE = 16
 
 def search(problem: Problem, rng: Rng, tally: Tally) -> Answer:  # noqa: ARG001
     """Find the k best arms exactly."""
-    return _search_together([problem], [tally], problem.team, None)[0]
+    return _search_alone(problem, tally, problem.team)
 
 
 def search_together(
@@ -52,18 +52,30 @@ def search_together(
     if not problems:
         return []
     with timed(*tallies):
-        return _search_together(problems, tallies, team, norms)
+        if len(problems) == 1 and norms is None:
+            return [_search_alone(problems[0], tallies[0], team)]
+        best = [Best(problem.k) for problem in problems]
+        _read_all(problems, tallies, team, norms, best)
+        return list(map(_answer, problems, best))
 
 
-def _search_together(
-    problems: Sequence[Problem], tallies: Sequence[Tally], team: Team, norms: Floats | None
-) -> list[Answer]:
-    best = [Best(problem.k) for problem in problems]
-    _read_all(problems, tallies, team, norms, best)
-    return [
-        Answer(own.positions, own.scores, certificate.exact_answer(problem), "exact")
-        for problem, own in zip(problems, best, strict=True)
-    ]
+def _search_alone(problem: Problem, tally: Tally, team: Team) -> Answer:
+    best, start = Best(problem.k), 0
+    if screen.pays([problem]):
+        start = screen.search(problem, tally, team, _arms_per_round(problem.source), best)
+    if start < len(problem.arms):
+        _read_all([problem], [tally], team, None, [best], start)
+    return _answer(problem, best)
+
+
+def _answer(problem: Problem, best: Best) -> Answer:
+    return Answer(best.positions, best.scores, certificate.exact_answer(problem), "exact")
+
+
+def _arms_per_round(source: Source) -> int:
+    per_round = max(1, NUMBERS_PER_ROUND // source.n_coordinates)
+    # Where few arms are no long pieces of columns.
+    return max(per_round, FEWEST_ARMS_BY_COLUMN) if source.coordinate_major else per_round
 
 
 def _read_all(
@@ -72,19 +84,20 @@ def _read_all(
     team: Team,
     norms: Floats | None,
     best: Sequence[Best],
+    start: int = 0,
 ) -> None:
+    """Search the arms from `start` on, those of several problems with a screen if that pays."""
     arms, source = problems[0].arms, problems[0].source
-    per_round = max(1, NUMBERS_PER_ROUND // source.n_coordinates)
-    if source.coordinate_major:  # where few arms are no long pieces of columns
-        per_round = max(per_round, FEWEST_ARMS_BY_COLUMN)
-    screen = Screen(problems, tallies, team) if norms is None and pays(problems) else None
-    start = 0
+    per_round = _arms_per_round(source)
+    screened = None
+    if len(problems) > 1 and norms is None and screen.pays(problems):
+        screened = screen.Screen(problems, tallies, team)
     while start < len(arms):
-        wanted = per_round if screen is None else min(per_round, screen.next_arms)
+        wanted = per_round if screened is None else min(per_round, screened.next_arms)
         some = slice(start, min(start + wanted, len(arms)))
-        found = None if screen is None else screen.evaluated(some, best)
+        found = None if screened is None else screened.evaluated(some, best)
         if found is None:
-            screen = None
+            screened = None
             positions = [np.arange(some.start, some.stop)] * len(problems)
             sums = list(_sums_and_cosines(problems, some, team, norms))
         else:

@@ -15,6 +15,7 @@ from sureshot.search.batch import BatchAnswer
 from sureshot.search.product import (
     MOST_QUERIES,
     Products,
+    by_kernels,
     queries_at_once,
     screen_costs_less,
     suits,
@@ -86,7 +87,7 @@ class ExactBatch:
         like = self._like
         return (
             certificate.multiplied_answer(like)
-            if self.multiplies
+            if self.multiplies and not by_kernels(like)
             else certificate.exact_answer(like)
         )
 

@@ -14,38 +14,25 @@ import numpy as np
 
 from sureshot._native import Selection
 from sureshot.search import exact, screen
+from sureshot.search.multiplication import ByBlas, ByKernels
 from sureshot.search.product_queries import ProductQueries
 from sureshot.sources import costs
 from sureshot.sources.base import QuerySource
-from sureshot.theory.products import (
-    LARGEST_NORM,
-    LARGEST_SCALE,
-    PANEL,
-    arm_errors,
-    panels,
-    query_errors,
-)
+from sureshot.theory.products import LARGEST_NORM, LARGEST_SCALE, arm_errors, query_errors
 
 if TYPE_CHECKING:
     from sureshot._native import Team
-    from sureshot._types import Array, Floats, Ints
+    from sureshot._types import Floats, Ints
     from sureshot.search.batch import Batch
+    from sureshot.search.multiplication import Multiplication
     from sureshot.search.problem import Problem
     from sureshot.sources.tiles import Tiles
 
 REWARDS = ("ip", "sqeuclidean")
 
-# Bytes that a group of queries may take: rounded for the product, in their problems, and as candidates.
+# Bytes that a group of queries may take: for their norms, and as candidates.
 BYTES_OF_GROUP = 96 << 20
 MOST_QUERIES = 1024
-# Rows that are multiplied at once, if they are wide: more of them would have more pages in memory than the
-# processor knows at a time, and fewer would round up and pack the queries too often. Of short rows as many as so
-# many numbers, and never more than so many scores.
-ROWS_AT_ONCE = 2048
-NUMBERS_AT_ONCE = 1 << 20
-SCORES_AT_ONCE = 1 << 21
-# Products of numbers after which Python looks for signals: a fifth of a second.
-PRODUCTS_AT_ONCE = 1 << 34
 # Candidates of one query, besides twice k. A query that has more, because of ties, is searched without.
 CANDIDATES = 1024
 
@@ -57,36 +44,52 @@ def suits(problem: Problem, n_queries: int) -> bool:
         return False
     if problem.query_norm is not None or 8 * problem.k > n_arms:
         return False
-    each = costs.SHARED_NUMBER * n_arms * source.n_coordinates
-    return cost_of_query(problem, n_queries) < each and source.tiles() is not None
+    return cost_of_query(problem, n_queries) < _cost_of_all(problem) and source.tiles() is not None
+
+
+def _cost_of_all(problem: Problem) -> float:
+    """Return what each query costs if every arm is evaluated in double, in nanoseconds."""
+    n_arms, width = len(problem.arms), problem.source.n_coordinates
+    numbers = costs.SHARED_NUMBER * n_arms * width
+    return numbers + costs.EVALUATED_SCORE * n_arms + costs.EVALUATED_QUERY
 
 
 def cost_of_query(problem: Problem, n_queries: int) -> float:
     """Return what each of so many queries costs by a matrix product, in nanoseconds."""
     n_arms, width = len(problem.arms), problem.source.n_coordinates
     together = min(n_queries, queries_at_once(problem))
-    once = costs.PRODUCT_READ * n_arms * width + costs.PRODUCT_TILE
-    numbers = costs.PRODUCT_NUMBER * n_arms * width
+    read = costs.PRODUCT_READ if by_kernels(problem) else costs.BLAS_READ
+    once = read * n_arms * width + costs.PRODUCT_CALL
+    numbers = costs.PRODUCT_NUMBER * n_arms * width + costs.PAIR_NUMBER * problem.k * width
     return numbers + once / together + costs.PRODUCT_SCORE * n_arms + costs.PRODUCT_QUERY
 
 
 def screen_costs_less(problem: Problem, n_queries: int) -> bool:
-    """Return whether passes in float32 that a few queries share cost less than a matrix product."""
-    if problem.source.bytes_per_number == 8 or not screen.pays([problem]):
+    """Return whether passes in float32 that a few queries share cost less than a matrix product.
+
+    Never where kernels multiply: they read everything once.
+    """
+    source = problem.source
+    if source.bytes_per_number == 8 or by_kernels(problem) or not screen.pays([problem]):
         return False
-    n_arms, width = len(problem.arms), problem.source.n_coordinates
+    n_arms, width = len(problem.arms), source.n_coordinates
     each = costs.SCREEN_READ / min(n_queries, exact.AT_ONCE) + costs.SCREEN_NUMBER
     passes = each * n_arms * width + costs.PRODUCT_SCORE * n_arms + costs.SCREEN_QUERY
     return passes < cost_of_query(problem, n_queries)
 
 
+def by_kernels(problem: Problem) -> bool:
+    """Return whether our own kernels multiply these rows, of which all is known, and not BLAS."""
+    tiles = problem.source.tiles() if isinstance(problem.source, QuerySource) else None
+    return tiles is not None and tiles.by_kernels
+
+
 def queries_at_once(problem: Problem) -> int:
     """Return how many queries like this one share a product: as many as take little memory."""
-    width = problem.source.n_coordinates
-    of_arms = 0 if problem.factors is None else problem.factors.nbytes
-    of_problem = of_arms + 8 * width
-    of_candidates = 16 * (CANDIDATES + 3 * problem.k)
-    return min(max(1, BYTES_OF_GROUP // (of_problem + of_candidates)), MOST_QUERIES)
+    # Cosines ask for the norms of the queries, in double.
+    of_norms = 0 if problem.factors is None else 8 * problem.source.n_coordinates
+    of_candidates = 32 * (CANDIDATES + 3 * problem.k)
+    return min(max(1, BYTES_OF_GROUP // (of_norms + of_candidates)), MOST_QUERIES)
 
 
 class Products:
@@ -110,73 +113,72 @@ class Products:
         None of them for a query of which so many scores nearly tie that a product decides little. None at all if
         the numbers forbid a product: where they are too large or too small, or not finite.
         """
-        first = self._like
-        source, n_arms, width = first.source, len(first.arms), first.source.n_coordinates
+        source = self._like.source
         assert isinstance(source, QuerySource), "products are of data and queries"
         tiles = source.tiles()
         assert tiles is not None, "such a source has rows to multiply"
-        queries = ProductQueries.of(batch.queries, tiles.dtype, self._team)
-        if queries is None or not batch.factors_within(1 / LARGEST_SCALE, LARGEST_SCALE):
+        if not batch.factors_within(1 / LARGEST_SCALE, LARGEST_SCALE):
             return None
-        if self._squares is None:
-            self._squares = tiles.squared_norms(first.arms, self._team)
-            source.check_norms(first.arms, np.sqrt(self._squares))
-        if not self._squares.max() < LARGEST_NORM**2:  # or not a number
-            return None
+        positions, starts = [], [np.zeros(1, np.int64)]
+        for queries in ProductQueries.groups(batch.queries, tiles.dtype, self._team):
+            found = None if queries is None else self._candidates(source, tiles, queries)
+            if found is None:
+                return None
+            positions.append(found[0])
+            starts.append(found[1][1:] + starts[-1][-1])
+        return np.concatenate(positions), np.concatenate(starts)
+
+    def _candidates(
+        self, source: QuerySource, tiles: Tiles, queries: ProductQueries
+    ) -> tuple[Ints, Ints] | None:
+        first, n_arms, width = self._like, len(self._like.arms), source.n_coordinates
+        multiplication: Multiplication = (
+            ByKernels(source, tiles, queries.values, self._team)
+            if tiles.by_kernels
+            else ByBlas(tiles, queries.values, self._squared_norms(source, tiles))
+        )
         distance = source.reward == "sqeuclidean"
         of_queries = query_errors(
             norms=queries.norms,
             lost=queries.lost,
             units=queries.units,
             width=width,
+            roundings=multiplication.roundings,
             dtype=tiles.dtype.name,
             distance=distance,
         )
-        # Factors differ from query to query by a number that all arms have in common, if at all.
-        errors = arm_errors(self._squares, first.scale, of_queries, width=width, distance=distance)
-        selection = Selection(queries.units, of_queries.lengths, first.k, CANDIDATES)
-        rows = min(_rows_at_once(len(batch), width), n_arms)
-        multiplication = Multiplication(tiles, queries.values, rows)
-        for start in range(0, n_arms, rows):
-            some = slice(start, min(start + rows, n_arms))
+        of_squares = None if multiplication.squares_in_double else multiplication.roundings
+        most = min(CANDIDATES, n_arms)
+        selection = Selection(queries.units, of_queries.lengths, first.k, most)
+        for start in range(0, n_arms, multiplication.rows):
+            some = slice(start, min(start + multiplication.rows, n_arms))
+            scores, squares = multiplication.scores(first.arms, some)
+            if not squares.max() < LARGEST_NORM**2:  # or not a number
+                return None
+            # Factors differ from query to query by a number that all arms have in common, if at all.
+            errors = arm_errors(
+                squares,
+                first.scale[some],
+                of_queries,
+                width=width,
+                float_roundings=of_squares,
+                distance=distance,
+            )
             selection.add(
                 self._team,
-                multiplication.scores(first.arms[some]),
+                scores,
                 start,
-                offset=errors.offset[some],
-                scale=errors.scale[some],
-                fixed=errors.fixed[some],
-                factor=errors.factor[some],
+                offset=errors.offset,
+                scale=errors.scale,
+                fixed=errors.fixed,
+                factor=errors.factor,
                 both_signs=len(first.signs) == 2,
             )
-        return selection.candidates()
+        return selection.candidates(self._team)
 
-
-class Multiplication:
-    """Multiplies tiles of at most so many rows with the same queries, in memory that is taken once."""
-
-    def __init__(self, tiles: Tiles, queries: Array, rows: int) -> None:
-        self._tiles = tiles
-        self._panels = panels(queries.shape[1])
-        # BLAS is faster with the longer side first.
-        self._queries = [queries[:, columns].T for columns in self._panels]
-        self._sums = np.empty((rows, len(queries)), tiles.dtype)
-        self._panel = self._sums if len(self._panels) == 1 else np.empty_like(self._sums)
-
-    def scores(self, arms: Ints) -> Array:
-        """Return the product of each arm with each query, (arms, queries), until this is called again."""
-        sums, panel = self._sums[: len(arms)], self._panel[: len(arms)]
-        with np.errstate(over="ignore", invalid="ignore"):
-            for at, (columns, queries) in enumerate(zip(self._panels, self._queries, strict=True)):
-                rows = self._tiles.panel(arms, columns.start, columns.stop)
-                np.matmul(rows, queries, out=sums if at == 0 else panel)
-                if at > 0:
-                    sums += panel
-        return sums
-
-
-def _rows_at_once(n_queries: int, width: int) -> int:
-    """Return how many rows are multiplied at once: few enough to be interrupted, and for the memory."""
-    rows = max(ROWS_AT_ONCE, NUMBERS_AT_ONCE // width)
-    most = min(SCORES_AT_ONCE, PRODUCTS_AT_ONCE // min(width, PANEL)) // n_queries
-    return max(1, min(rows, most))
+    def _squared_norms(self, source: QuerySource, tiles: Tiles) -> Floats:
+        """Return the squared norms of all arms, in double, from a pass of their own."""
+        if self._squares is None:
+            self._squares = tiles.squared_norms(self._like.arms, self._team)
+            source.check_norms(self._like.arms, np.sqrt(self._squares))
+        return self._squares

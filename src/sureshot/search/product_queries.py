@@ -1,4 +1,4 @@
-"""Queries as they are multiplied with rows: all of one size, and rounded to the type of the rows."""
+"""Queries as they are multiplied with rows: of a moderate size, and rounded to the type of the rows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot import _native
-from sureshot.theory.products import LARGEST_QUERY
+from sureshot.theory.products import LARGEST_QUERY, LARGEST_SIZE, SMALLEST_SIZE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sureshot._native import Team
     from sureshot._types import Array, Floats
+
+# That rounded queries may take.
+MOST_BYTES = 96 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class ProductQueries:
-    """Queries times a power of two, such that the largest value is between 1/2 and 1, and rounded."""
+    """Queries times a power of two each, and rounded.
+
+    Queries of the type of the rows that all have a moderate size are taken as they are. Others are multiplied such
+    that the largest value of each is between 1/2 and 1.
+    """
 
     values: Array  # (queries, coordinates)
     units: Floats  # these powers
@@ -25,9 +34,31 @@ class ProductQueries:
     lost: Floats  # the norms of what rounding has lost
 
     @classmethod
-    def of(cls, queries: Array, dtype: np.dtype[Any], team: Team) -> ProductQueries | None:
-        """Return them, or None if some are too large or too small."""
+    def groups(
+        cls, queries: Array, dtype: np.dtype[Any], team: Team
+    ) -> Iterator[ProductQueries | None]:
+        """Yield them, all at once where that takes no memory, and else some after the others.
+
+        None where some are too large or too small.
+        """
+        if queries.dtype == dtype:
+            sizes, norms = np.empty((2, len(queries)))
+            _native.measure_queries(queries, team, sizes, norms)
+            if _moderate(sizes):
+                yield cls(queries, np.ones(len(queries)), norms, np.zeros(len(queries)))
+                return
+        together = max(1, MOST_BYTES // (queries.shape[1] * dtype.itemsize))
+        for start in range(0, len(queries), together):
+            yield cls._rounded(queries[start : start + together], dtype, team)
+
+    @classmethod
+    def _rounded(cls, queries: Array, dtype: np.dtype[Any], team: Team) -> ProductQueries | None:
         values = np.empty(queries.shape, dtype)
         units, norms, lost = np.empty((3, len(queries)))
         done = _native.round_queries(queries, LARGEST_QUERY, team, values, units, norms, lost)
         return cls(values, units, norms, lost) if done else None
+
+
+def _moderate(sizes: Floats) -> bool:
+    given = sizes[sizes > 0] if sizes.min() == 0 else sizes
+    return not len(given) or bool(given.min() >= SMALLEST_SIZE and given.max() <= LARGEST_SIZE)

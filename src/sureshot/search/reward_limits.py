@@ -42,6 +42,20 @@ def refuse_outside(
         refuse_rewards(problem, int(positions[at]), blocks, float(limit[at]))
 
 
+def refuse_longer(problem: Problem, positions: Ints) -> None:
+    """Raise the error for the first of some arms that is longer than its norm, in one more pass over them."""
+    limit, source = problem.intervals.square_limit, problem.source
+    if limit is None or len(positions) == 0:
+        return
+    assert isinstance(source, QuerySource), "rows have norms where there is data"
+    arms = problem.arms[positions]
+    _, norms = source.exact_scores_and_norms(source.query[None], arms, problem.team)
+    longer = norms > np.sqrt(limit[positions])
+    if longer.any():
+        everything = np.arange(source.blocks.count)
+        refuse_arm(problem, int(positions[np.argmax(longer)]), everything, 0)
+
+
 def refuse_arm(problem: Problem, position: int, blocks: Ints, start: int) -> NoReturn:
     """Raise the error for an arm that breaks its limits in the blocks that it has read, from `start` on."""
     intervals, fresh = problem.intervals, blocks[start:]

@@ -6,6 +6,7 @@ An arm that is left out has a smaller score than k others, rounding included: Th
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from sureshot import _native
@@ -27,16 +28,17 @@ if TYPE_CHECKING:
 
 
 # Numbers that are screened, at least, before it is decided whether to go on, a fifth of a millisecond; and so
-# many times k arms. Then so many times as many arms, as long as few are left.
+# many arms that so many times k of them may be left. Then so many times as many arms, as long as few are left.
 FIRST_NUMBERS = 1 << 22
-FIRST_ARMS_PER_K = 16
+FIRST_ARMS = 2
 GROWTH = 4
 
 # Arms that are screened at once, at most: of each of them some numbers are kept meanwhile.
 MOST_ARMS = 1 << 21
 
-# Below so many numbers a screen takes longer than it saves: some 10 microseconds.
-FEWEST_NUMBERS = 1 << 16
+# Below so many numbers a screen takes longer than it saves: some 5 microseconds. With promised norms it saves 10,
+# since it checks them on the way.
+FEWEST_NUMBERS = 1 << 14
 
 # The largest share of the arms that may be left. An arm of coordinate-major data is read in as many cache lines
 # as it has coordinates, so that there it must be fewer of them.
@@ -59,8 +61,48 @@ def pays(problems: Sequence[Problem]) -> bool:
     return k <= _largest_share(source) * n_arms
 
 
+def search(problem: Problem, tally: Tally, team: Team, per_round: int, best: Best) -> int:
+    """Screen the arms of a problem, so many in a round, and add those that can be among the best to `best`.
+
+    Return how many arms were searched: where a screen leaves too many arms, or there is none, it is quicker to
+    evaluate the others.
+    """
+    source, arms, factors = problem.source, problem.arms, problem.factors
+    assert isinstance(source, QuerySource), "what is screened has queries"
+    query = source.rounded_query(arms)
+    if query is None:
+        return 0
+    width, share = source.n_coordinates, _largest_share(source)
+    terms = error_terms(source.reward, query, width)
+    start = 0
+    while start < len(arms):
+        some = slice(start, min(start + min(per_round, MOST_ARMS), len(arms)))
+        wanted = Wanted(
+            problem.k,
+            best.scores,
+            max(FIRST_NUMBERS // width, math.ceil(FIRST_ARMS * problem.k / share)),
+            share,
+            None if factors is None else factors[some],
+            len(problem.signs) == 2,
+            *terms,
+        )
+        found = source.screened_best(query, arms[some], wanted, team)
+        tally.numbers_read += found.screened * width
+        if not len(found.positions):
+            break
+        positions, scores = start + found.positions if start else found.positions, found.scores
+        if not found.trusted:  # one by one, to say what is wrong, if anything is
+            scores = problem.scores(positions, source.exact_scores(arms[positions]))
+        best.add(positions, scores)
+        tally.numbers_read += len(positions) * width
+        tally.exact_scores += len(positions)
+        tally.end_round(len(arms) - some.stop, width, best.threshold)
+        start = some.stop
+    return start
+
+
 class Screen:
-    """Screens the arms of some problems, which have the same arms, some after the others.
+    """Screens the arms of several problems, which have the same arms, some after the others.
 
     Parameters
     ----------
@@ -77,9 +119,9 @@ class Screen:
         self._problems, self._tallies, self._team = problems, tallies, team
         self._queries = queries_of(problems)
         self._share = _largest_share(source)
-        self._rounded: RoundedQuery | None = None
         self.next_arms = max(  # how many to screen next
-            FIRST_NUMBERS // source.n_coordinates, FIRST_ARMS_PER_K * problems[0].k
+            FIRST_NUMBERS // source.n_coordinates,
+            math.ceil(FIRST_ARMS * problems[0].k / self._share),
         )
 
     def evaluated(self, some: slice, best: Sequence[Best]) -> list[tuple[Ints, Floats]] | None:
@@ -90,58 +132,18 @@ class Screen:
         """
         arms, source = self._problems[0].arms[some], self._problems[0].source
         assert isinstance(source, QuerySource), "what is screened has queries"
-        most = int(self._share * len(arms))
-        if len(self._problems) == 1:
-            found = self._evaluated_alone(source, arms, some, best[0].scores, most)
-        else:
-            found = self._evaluated_together(source, arms, some, best, most)
-        if found is None:
-            return None
-        for tally in self._tallies:
-            tally.numbers_read += len(arms) * source.n_coordinates
-        self.next_arms = min(self.next_arms * GROWTH, MOST_ARMS)
-        return found
-
-    def _evaluated_alone(
-        self, source: QuerySource, arms: Ints, some: slice, best: Floats, most: int
-    ) -> list[tuple[Ints, Floats]] | None:
-        (problem,) = self._problems
-        if self._rounded is None:
-            self._rounded = source.rounded_query(problem.arms)
-            if self._rounded is None:
-                return None
-        terms = error_terms(source.reward, self._rounded, source.n_coordinates)
-        wanted = Wanted(
-            problem.k,
-            best,
-            most,
-            None if problem.factors is None else problem.factors[some],
-            len(problem.signs) == 2,
-            terms.fixed,
-            terms.of_root,
-            terms.of_score,
-        )
-        found = source.screened_sums(self._rounded, arms, wanted)
-        if found is None:
-            self._tallies[0].numbers_read += len(arms) * source.n_coordinates
-            return None
-        positions, sums = found
-        return [(positions + some.start if some.start else positions, sums)]
-
-    def _evaluated_together(
-        self, source: QuerySource, arms: Ints, some: slice, best: Sequence[Best], most: int
-    ) -> list[tuple[Ints, Floats]] | None:
         screened = source.screened_scores(self._queries, arms, self._team)
         if screened is None:
             return None
+        for tally in self._tallies:
+            tally.numbers_read += len(arms) * source.n_coordinates
         found = [
             candidates(problem, some, screened, query, best[query].scores)
             for query, problem in enumerate(self._problems)
         ]
-        if max(map(len, found)) > most:
-            for tally in self._tallies:
-                tally.numbers_read += len(arms) * source.n_coordinates
+        if max(map(len, found)) > self._share * len(arms):
             return None
+        self.next_arms = min(self.next_arms * GROWTH, MOST_ARMS)
         return [
             (
                 some.start + own,

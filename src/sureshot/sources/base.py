@@ -8,7 +8,7 @@ answers are made of block sums unless a source has a faster way.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
     from sureshot.blocks import Blocks
     from sureshot.sources.costs import ReadingCosts
-    from sureshot.sources.screening import RoundedQuery, Wanted
+    from sureshot.sources.screening import RoundedQuery, ScreenedBest, Wanted
     from sureshot.sources.tiles import Tiles
 
 # Block sums that are asked for at once to be added up: enough to be worth a call, a few MB at most.
@@ -40,7 +40,6 @@ class Totals:
     high: Floats
     low: Floats
     largest: Floats  # the largest |block sum - centre| / weight met
-    squares: Floats | None = None  # the sums of the squared data values, where asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +91,11 @@ class Source(ABC):
                 low += lost
         return Totals(high, low, largest)
 
-    def piece_totals(
-        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
-    ) -> Totals:
+    def piece_totals(self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats) -> Totals:
         """Return the same of ascending blocks most of which have neighbours, perhaps rounded to float64.
 
-        `Totals.largest` may be that of several blocks as one. With `squares` those are added up, too.
+        `Totals.largest` may be that of several blocks as one.
         """
-        assert not squares, "rewards without data values have no squares"
         return self.totals(arms, blocks, centre, weight)
 
     def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
@@ -127,21 +123,12 @@ class QuerySource(Source):
     def check_norms(self, arms: Ints, norms: Floats) -> None:
         """Raise `BoundsError` if these norms of some arms are not what somebody has promised."""
 
+    def check_squares(self, arms: Ints, squares: Floats) -> None:
+        """Raise the same by squared norms that are computed in float32."""
+
     @abstractmethod
     def sums_and_squares(self, arms: Ints, blocks: Ints) -> tuple[Floats, Floats]:
         """Return the block sums, and those of the squared data values in the same shape."""
-
-    def piece_totals(
-        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
-    ) -> Totals:
-        """Return the sums of each arm over all the blocks together, and of their squares if asked for."""
-        found = self.totals(arms, blocks, centre, weight)
-        if not squares:
-            return found
-        added = np.zeros(len(arms))
-        for some in _portions(len(blocks), len(arms)):
-            added += self.sums_and_squares(arms, blocks[some])[1].sum(axis=0)
-        return replace(found, squares=added)
 
     @abstractmethod
     def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
@@ -167,20 +154,14 @@ class QuerySource(Source):
         """Return the same scores, and the Euclidean norm of each arm from the same pass."""
 
     def rounded_query(self, arms: Ints) -> RoundedQuery | None:  # noqa: ARG002
-        """Return the query as `screened_sums` takes it; or None if there is no screen of these arms."""
+        """Return the query as `screened_best` takes it; or None if there is no screen of these arms."""
         return None
 
-    def screened_sums(
-        self,
-        query: RoundedQuery,  # noqa: ARG002
-        arms: Ints,  # noqa: ARG002
-        wanted: Wanted,  # noqa: ARG002
-    ) -> tuple[Ints, Floats] | None:
-        """Return the positions of the arms that can be among the k best, and their exact scores.
-
-        None if these are too many.
-        """
-        return None
+    def screened_best(
+        self, query: RoundedQuery, arms: Ints, wanted: Wanted, team: Team
+    ) -> ScreenedBest:
+        """Return the arms that can be among the k best, and their exact scores."""
+        raise NotImplementedError
 
     def screened_scores(self, queries: Floats, arms: Ints, team: Team) -> Screened | None:  # noqa: ARG002
         """Return about these scores, from a quicker pass; or None if there is none for these arms."""

@@ -31,14 +31,20 @@ SCREEN_NUMBER = 0.016
 SCREEN_READ = 0.14
 # What a query of such a pass takes besides, to be set up and written down.
 SCREEN_QUERY = 60_000.0
-# The same in a matrix product; and a number of a row, once for all queries: it is read, and its square added.
-PRODUCT_NUMBER = 0.012
-PRODUCT_READ = 0.3
-# A matrix product of a tile of rows, besides what it computes; to choose the best of the scores of a query, each;
-# and to evaluate the arms that can be among the best of one query.
-PRODUCT_TILE = 30_000.0
-PRODUCT_SCORE = 0.5
-PRODUCT_QUERY = 5_000.0
+# Besides, to choose the best of all scores of a query in double, each; and for each query.
+EVALUATED_SCORE = 2.0
+EVALUATED_QUERY = 2_500.0
+# A number of a row in a matrix product, for each query; and once for all queries, to read it: by our own kernels, and by
+# BLAS, where it is read once more for its square.
+PRODUCT_NUMBER = 0.011
+PRODUCT_READ = 0.1
+BLAS_READ = 0.3
+# A matrix product, besides what it computes; to choose the best of the scores of a query, each; to evaluate the arms that
+# can be among the best of one query, each number of theirs; and for each query.
+PRODUCT_CALL = 150_000.0
+PRODUCT_SCORE = 0.8
+PAIR_NUMBER = 0.07
+PRODUCT_QUERY = 2_000.0
 # A round of a search, besides what it reads.
 ROUND = 120_000.0
 

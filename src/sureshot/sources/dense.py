@@ -13,7 +13,7 @@ from sureshot.errors import BoundsError
 from sureshot.sources.base import QuerySource, Screened, Totals
 from sureshot.sources.costs import in_memory
 from sureshot.sources.norms import norms_of
-from sureshot.sources.screening import RoundedQuery
+from sureshot.sources.screening import RoundedQuery, ScreenedBest
 from sureshot.sources.tiles import Tiles
 
 if TYPE_CHECKING:
@@ -90,6 +90,13 @@ class DenseSource(QuerySource):
         if self.promised is not None:
             self.promised.check(arms, norms)
 
+    def check_squares(self, arms: Ints, squares: Floats) -> None:
+        """Raise the same by squared norms that are computed in float32."""
+        if self.promised is not None:
+            doubtful = arms[self.promised.doubtful(arms, squares)]
+            if len(doubtful):
+                self.check_norms(doubtful, row_norms(self.data, doubtful, self.team))
+
     def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
         """Return the sum of each arm over each block, shape (len(blocks), len(arms))."""
         sums = np.empty((len(blocks), len(arms)))
@@ -111,26 +118,18 @@ class DenseSource(QuerySource):
         self._refuse_unless_finite(high, arms)
         return Totals(high, low, largest)
 
-    def piece_totals(
-        self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats, *, squares: bool = False
-    ) -> Totals:
-        """Return the sums of each arm over blocks in long pieces, and of their squares if asked for.
+    def piece_totals(self, arms: Ints, blocks: Ints, centre: Floats, weight: Floats) -> Totals:
+        """Return the sums of each arm over blocks in long pieces.
 
         By column they are read as fast as everything is, and `Totals.largest` is that of all of them as one block.
         """
-        high, low, largest = np.zeros((3, len(arms)))
-        square_sums = np.zeros(len(arms)) if squares else None
         if not self.coordinate_major:
-            _native.totals(
-                self.dense, arms, blocks, centre, weight, self.team, high, low, largest, square_sums
-            )
-            self._refuse_unless_finite(high, arms)
-            return Totals(high, low, largest, square_sums)
+            return self.totals(arms, blocks, centre, weight)
         starts, stops = _runs(blocks, self.blocks)
-        _native.column_scores(self.dense, starts, stops, arms, self.team, high, square_sums)
+        high, low = np.zeros((2, len(arms)))
+        _native.column_scores(self.dense, starts, stops, arms, self.team, high)
         self._refuse_unless_finite(high, arms)
-        largest = np.abs(high - centre.sum()) / weight.sum()
-        return Totals(high, low, largest, square_sums)
+        return Totals(high, low, np.abs(high - centre.sum()) / weight.sum())
 
     def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
         """Return the sum of all rewards of each arm, or of those in the given blocks."""
@@ -195,39 +194,35 @@ class DenseSource(QuerySource):
         found = _native.rounded_query(REWARDS[self.reward], query)
         return None if found is None else RoundedQuery(*found, _native.FLOAT_ROUNDINGS)
 
-    def screened_sums(
-        self, query: RoundedQuery, arms: Ints, wanted: Wanted
-    ) -> tuple[Ints, Floats] | None:
-        """Return the positions of the arms that can be among the k best, and their exact scores.
+    def screened_best(
+        self, query: RoundedQuery, arms: Ints, wanted: Wanted, team: Team
+    ) -> ScreenedBest:
+        """Return the arms that can be among the k best, and their exact scores.
 
-        Rows without the norm that is promised are among these, and refused.
+        Rows without the norm that is promised are among these.
         """
         promised = self.promised
-        found = _native.screen_and_evaluate(
-            self.dense,
-            query.values,
-            arms,
-            self.team,
-            scale=wanted.scale,
-            absolute=wanted.absolute,
-            unit=query.unit,
-            fixed=wanted.fixed,
-            of_root=wanted.of_root,
-            of_score=wanted.of_score,
-            best=wanted.best,
-            k=wanted.k,
-            most=wanted.most,
-            norms=None if promised is None else promised.of(arms),
-            leeway=0.0 if promised is None else promised.screened_leeway,
+        return ScreenedBest(
+            *_native.screen_and_evaluate(
+                self.dense,
+                query.values,
+                arms,
+                team,
+                scale=wanted.scale,
+                absolute=wanted.absolute,
+                unit=query.unit,
+                fixed=wanted.fixed,
+                of_root=wanted.of_root,
+                of_score=wanted.of_score,
+                best=wanted.best,
+                k=wanted.k,
+                first=wanted.first,
+                share=wanted.share,
+                norms=None if promised is None else promised.of(arms),
+                screened_leeway=0.0 if promised is None else promised.screened_leeway,
+                leeway=0.0 if promised is None else promised.leeway,
+            )
         )
-        if found is None:
-            return None
-        positions, sums, squares = found
-        chosen = arms[positions]
-        self._refuse_unless_finite(sums, chosen)
-        if promised is not None:
-            self._checked_norms(chosen, squares)
-        return positions, sums
 
     def screened_scores(self, queries: Floats, arms: Ints, team: Team) -> Screened | None:
         """Return about these scores, from a pass in float32.

@@ -52,6 +52,11 @@ class PromisedNorms:
     rounding: float  # by how much of itself a norm may be off
 
     @property
+    def leeway(self) -> float:
+        """By how much of itself a norm may be off from one that is computed in double."""
+        return self.rounding + ROUNDING
+
+    @property
     def screened_leeway(self) -> float:
         """By how much of itself a norm may be off from one that is computed in float32."""
         return self.rounding + SCREENED_ROUNDING
@@ -70,7 +75,7 @@ class PromisedNorms:
     def check(self, arms: Ints, found: Floats, *, whole: bool = True) -> None:
         """Raise `BoundsError` if the norms of these rows, or of parts of them, say otherwise."""
         promised = self.of(arms)
-        leeway = promised * (self.rounding + ROUNDING)
+        leeway = promised * self.leeway
         more = found - promised
         wrong = (np.abs(more) if whole else more) > leeway
         if wrong.any():

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from sureshot._types import Array, Floats
+    from sureshot._types import Array, Floats, Ints
 
 
-@dataclass(frozen=True, slots=True)
-class RoundedQuery:
+class RoundedQuery(NamedTuple):
     """A query as a screen reads it, and what the errors of its scores follow from."""
 
     values: Array  # float32
@@ -20,8 +18,7 @@ class RoundedQuery:
     roundings: int  # in float32, of each term of a score
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """The k best arms by ``scale * score``, of scores that are off by a bounded error.
 
     That is at most ``fixed + of_root * sqrt(m) + of_score * |score|``, where m is the screened squared norm of the
@@ -30,9 +27,19 @@ class Wanted:
 
     k: int
     best: Floats  # the scores of the best arms so far, at most k
-    most: int  # arms that are worth evaluating
+    first: int  # arms after which it is first decided whether to go on
+    share: float  # of the arms that were screened, which may be left at most
     scale: Floats | None  # of each arm; None: 1 for each
     absolute: bool  # whether absolute values are ranked
     fixed: float
     of_root: float
     of_score: float
+
+
+class ScreenedBest(NamedTuple):
+    """The arms that a screen leaves, by position, and their scores as they are ranked."""
+
+    screened: int  # arms, until too many were left or all were screened
+    positions: Ints  # none if too many were left
+    scores: Floats
+    trusted: bool  # or a score is not finite, or a row has not the norm that it is said to have

@@ -21,6 +21,8 @@ class Tiles:
         values, element = for_kernels(data)
         self.data = data
         self.dtype = np.dtype(np.float64 if data.dtype == np.float64 else np.float32)
+        # Whether kernels multiply these rows: not in float64, and by row.
+        self.by_kernels = self.dtype == np.float32 and not _native.coordinate_major(values, element)
         origin = np.zeros(data.shape[1])
         squared = _native.Metric.SQUARED_EUCLIDEAN
         self._from_origin = _native.Dense(
@@ -36,6 +38,15 @@ class Tiles:
         else:
             rows = columns[arms]
         return rows.astype(self.dtype, copy=False)
+
+    def multiply(
+        self, arms: Ints, queries: Array, scores: Array, squares: Floats, team: Team
+    ) -> None:
+        """Fill in the product of each arm with each query, (arms, queries), and the squared norms.
+
+        In float32, by kernels.
+        """
+        _native.multiply(self._from_origin, arms, queries, team, scores, squares)
 
     def squared_norms(self, arms: Ints, team: Team) -> Floats:
         """Return the squared norm of each of these rows, computed in double."""

@@ -16,6 +16,7 @@ from sureshot.theory.rounding import UNIT_ROUNDOFF, widened_norm_share
 if TYPE_CHECKING:
     from sureshot._types import Floats
     from sureshot.blocks import Blocks
+    from sureshot.query_sums import QuerySums
 
 # Rewards are computed in double. Each interval is widened by this share of its largest reward, so that
 # no valid value is outside because of rounding; blocks add the rounding of their sums.
@@ -101,84 +102,84 @@ def from_values(
     metric: str, query: Floats, low: Floats, high: Floats, blocks: Blocks, n_arms: int
 ) -> Intervals:
     """Return the intervals of blocks that follow from limits of the data values, scalars or (N,)."""
-    if metric == "ip" and low.ndim == high.ndim == 0:
-        return _from_two_limits(query, float(low), float(high), blocks, n_arms)
-    centre, weight = value_intervals(metric, query, low, high, _rounding_of(blocks))
+    centre, weight = value_intervals(metric, query, low, high, rounding_of(blocks))
     magnitude = float(np.abs(centre).sum())
     return Intervals(blocks.sums(centre), blocks.sums(weight), np.ones(n_arms), magnitude)
 
 
-def _rounding_of(blocks: Blocks) -> float:
+def rounding_of(blocks: Blocks) -> float:
+    """Return the share by which the interval of a block is widened."""
     return ROUNDING + UNIT_ROUNDOFF * blocks.size
 
 
-def _from_two_limits(
-    query: Floats, low: float, high: float, blocks: Blocks, n_arms: int
-) -> Intervals:
-    """Return the sums of `value_intervals` over blocks: here they are linear in the query."""
+def from_two_limits(sums: QuerySums, low: float, high: float, n_arms: int) -> Intervals:
+    """Return the sums of `value_intervals` of inner products over blocks: here they are linear in the query."""
     half_width = (high - low) / 2
     middle = low + half_width
-    centre = blocks.sums(query) * middle
-    weight = blocks.sums(np.abs(query))
-    magnitude = float(weight.sum()) * abs(middle)
-    constant = weight == 0 if half_width > 0 else slice(None)
-    weight *= half_width + _rounding_of(blocks) * max(abs(low), abs(high))
+    absolute, blocks = sums.absolute(), sums.blocks
+    magnitude = absolute.total * abs(middle)
+    weight = absolute.sums * (half_width + rounding_of(blocks) * max(abs(low), abs(high)))
     weight += blocks.size * TINY
-    weight[constant] = 0.0
-    return Intervals(centre, weight, np.ones(n_arms), magnitude)
+    weight[absolute.sums == 0 if half_width > 0 else slice(None)] = 0.0
+    return Intervals(sums.products(np.array(middle)).sums, weight, np.ones(n_arms), magnitude)
 
 
-def from_scales(
-    query: Floats, middle: Floats | float, scale: Floats | float, reach: Floats, blocks: Blocks
-) -> Intervals:
-    """Return the intervals of inner products that follow from ``|value - middle| <= reach * scale``.
-
-    `reach` has one entry per arm. This holds for inner products only: a squared or absolute
-    distance is not linear in the value.
-    """
-    weight = np.abs(query)
-    weight *= scale
+def limits_of_reach(reach: Floats, middle: Floats, scale: Floats, blocks: Blocks) -> Floats:
+    """Return the limit of y of each arm that follows from ``|value - middle| <= reach * scale``."""
     farthest = max(float(np.max(middle)), -float(np.min(middle)))
-    margin = _rounding_of(blocks) * farthest / float(np.min(scale))
-    limit = reach * (1 + 1e-9) + margin
-    centre = query * middle
-    centres = blocks.sums(centre)
-    magnitude = float(np.abs(centre).sum())
-    weight = _without_underflow(blocks.sums(weight), query, blocks)
-    return Intervals(centres, weight, limit, magnitude)
+    margin = rounding_of(blocks) * farthest / float(np.min(scale))
+    return reach * (1 + 1e-9) + margin
 
 
-def _without_underflow(weight: Floats, query: Floats, blocks: Blocks) -> Floats:
+def from_scales(sums: QuerySums, weight: Floats, middle: Floats, limit: Floats) -> Intervals:
+    """Return the intervals of inner products that follow from limits of the reach.
+
+    `weight` has the sums of ``|query| * scale`` over the blocks, `limit` is that of `limits_of_reach`. This
+    holds for inner products only: a squared or absolute distance is not linear in the value.
+    """
+    centre = sums.products(middle)
+    return Intervals(centre.sums, _without_underflow(weight, sums), limit, centre.total)
+
+
+def _without_underflow(weight: Floats, sums: QuerySums) -> Floats:
     """Give the smallest weight to blocks whose weight is 0 only because it underflowed.
 
     They are drawn and read: only where the query is 0 are all rewards 0.
     """
     if not weight.all():
-        weight[(weight == 0) & (blocks.sums(np.abs(query)) > 0)] = TINY
+        weight[(weight == 0) & (sums.absolute().sums > 0)] = TINY
     return weight
 
 
-def from_norms(query: Floats, norms: Floats, blocks: Blocks) -> Intervals:
-    """Return the intervals of inner products that follow from upper bounds of the row norms, one per arm."""
+def squares_of_norms(norms: Floats, blocks: Blocks) -> Floats:
+    """Return the limits of the squared norms that follow from upper bounds of the norms."""
+    widened: Floats = norms * (1 + widened_norm_share(blocks.count))
+    return widened**2 + TINY_SQUARE
+
+
+def from_norms(sums: QuerySums, squares: Floats, square_limit: Floats) -> Intervals:
+    """Return the intervals of inner products that follow from limits of the squared norms, one per arm.
+
+    `squares` has the sums of ``query**2`` over the blocks.
+    """
     # A little more than |query|**2, which the theorem allows, so that rounding does not make it smaller.
-    weight = _without_underflow(blocks.sums(query**2) * (1 + _rounding_of(blocks)), query, blocks)
-    widened = norms * (1 + widened_norm_share(blocks.count))
+    weight = _without_underflow(squares * (1 + rounding_of(sums.blocks)), sums)
     return Intervals(
         centre=np.zeros(len(weight)),
         weight=weight,
-        limit=np.full(len(norms), np.inf),
+        limit=np.full(len(square_limit), np.inf),
         magnitude=0.0,
-        square_limit=widened**2 + TINY_SQUARE,
+        square_limit=square_limit,
     )
 
 
-def from_distances(query: Floats, blocks: Blocks, n_arms: int) -> Intervals:
+def from_distances(blocks: Blocks, n_arms: int) -> Intervals:
     """Return the intervals of negated distances without any limits: they are at most 0."""
-    weight = blocks.sums(np.ones(len(query)))
+    weight = blocks.sizes()
     return Intervals(np.zeros(len(weight)), weight, np.zeros(n_arms), 0.0, two_sided=False)
 
 
-def to_be_estimated(query: Floats, blocks: Blocks, n_arms: int) -> Intervals:
+def to_be_estimated(sums: QuerySums, n_arms: int) -> Intervals:
     """Return intervals for inner products with data without known limits."""
-    weight = blocks.sums(np.abs(query))
+    weight = sums.absolute().sums
     return Intervals(np.zeros(len(weight)), weight, np.full(n_arms, np.inf), 0.0)

@@ -23,6 +23,13 @@ UNDERFLOW = {"float32": 2.0**-124, "float64": 2.0**-700}
 # More than the square root of what a square can lose to it.
 LOST_NORM = 2.0**-511
 
+# The same of a square in float32.
+LOST_NORM_OF_FLOATS = 2.0**-72
+
+# A query whose largest value is between these is multiplied as it is, and one of zeros.
+SMALLEST_SIZE = 2.0**-10
+LARGEST_SIZE = 2.0**10
+
 # Where queries, factors and norms are beyond these or one over them, nothing is multiplied: products could
 # overflow, or lose more to underflow than the error allows.
 LARGEST_QUERY = 2.0**100
@@ -37,16 +44,29 @@ def panels(width: int) -> list[slice]:
     return [slice(*ends[at : at + 2]) for at in range(count)]
 
 
-def product_share(width: int, dtype: str) -> float:
-    """Return the share of |row| |query| that their product, made of panels, may be off by: Lemma 17.
+def panel_roundings(width: int) -> int:
+    """Return how often a term of a product that is made of panels, of any order each, is rounded at most.
 
     Examples
     --------
-    >>> print(f"{product_share(784, 'float32'):.3g}, {product_share(100_000, 'float32'):.3g}")
+    >>> panel_roundings(784), panel_roundings(100_000)
+    (784, 7705)
+    """
+    lengths: list[int] = [columns.stop - columns.start for columns in panels(width)]
+    return max(lengths) + len(lengths) - 1
+
+
+def product_share(roundings: int, dtype: str) -> float:
+    """Return the share of |row| |query| that their product is off by at most, if terms are rounded so often.
+
+    Lemma 17.
+
+    Examples
+    --------
+    >>> print(f"{product_share(784, 'float32'):.3g}, {product_share(7705, 'float32'):.3g}")
     4.67e-05, 0.000459
     """
-    lengths = [columns.stop - columns.start for columns in panels(width)]
-    return any_order_share(max(lengths) + len(lengths) - 1, UNIT_ROUNDOFF[dtype])
+    return any_order_share(roundings, UNIT_ROUNDOFF[dtype])
 
 
 def double_share(width: int) -> float:
@@ -63,7 +83,14 @@ class QueryErrors:
 
 
 def query_errors(
-    *, norms: Floats, lost: Floats, units: Floats, width: int, dtype: str, distance: bool
+    *,
+    norms: Floats,
+    lost: Floats,
+    units: Floats,
+    width: int,
+    roundings: int,
+    dtype: str,
+    distance: bool,
 ) -> QueryErrors:
     """Return the part of Theorem 18 that depends on the queries.
 
@@ -73,15 +100,17 @@ def query_errors(
         Those of the queries times their units, and of what rounding them has lost.
     units
         The power of two that each query was multiplied by.
-    width, dtype
-        The length of a row, and the type that is multiplied.
+    width
+        The length of a row.
+    roundings, dtype
+        How often a term of a product is rounded at most, and to which type.
     distance
         Whether the scores are squared distances.
     """
     slack = double_share(width)
-    # More than the norm of the rounded query, which is at least 1/2 unless it is all zeros.
-    rounded = np.maximum(1.001 * norms, 0.5)
-    lengths = (product_share(width, dtype) + slack) * rounded + 1.001 * lost
+    # More than the norm of the rounded query, which is at least the smallest size unless it is all zeros.
+    rounded = np.maximum(1.001 * norms, SMALLEST_SIZE)
+    lengths = (product_share(roundings, dtype) + slack) * rounded + 1.001 * lost
     constant = np.full(len(norms), width * UNDERFLOW[dtype])
     if distance:
         constant += slack * np.square(1.001 * norms) / units
@@ -103,14 +132,26 @@ class ArmErrors:
 
 
 def arm_errors(
-    squares: Floats, scale: Floats, queries: QueryErrors, *, width: int, distance: bool
+    squares: Floats,
+    scale: Floats,
+    queries: QueryErrors,
+    *,
+    width: int,
+    float_roundings: int | None,
+    distance: bool,
 ) -> ArmErrors:
-    """Return the errors of arms with these squared norms, computed in double, and factors."""
+    """Return the errors of arms with these squared norms and factors.
+
+    The squares are computed in double, unless it is said how often each term is rounded to float32.
+    """
     slack, zeros = double_share(width), np.zeros(len(squares))
-    norms = np.sqrt(squares * (1 + slack)) + LOST_NORM * width
+    share, lost = slack, LOST_NORM
+    if float_roundings is not None:
+        share, lost = slack + 1.01 * product_share(float_roundings, "float32"), LOST_NORM_OF_FLOATS
+    norms = np.sqrt(squares * (1 + share)) + lost * width
     return ArmErrors(
         offset=squares / -2 if distance else zeros,
         scale=np.ascontiguousarray(scale),
-        fixed=slack * np.square(norms) if distance else zeros,
+        fixed=share * np.square(norms) + (lost * width) ** 2 if distance else zeros,
         factor=scale * (norms + queries.constant),
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,8 +22,7 @@ SLACK = 2.0**-20
 SLACK_OF_SCORES = 2.0**-50
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorTerms:
+class ErrorTerms(NamedTuple):
     """The most that a screened score may be off: ``fixed + of_root * sqrt(m) + of_score * |score|``.
 
     m is the screened squared norm of the row for inner products, and the size of the score for distances.

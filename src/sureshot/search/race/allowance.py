@@ -75,7 +75,9 @@ class Allowance:
             return False  # the exact product would be cheaper
         likely = max(race.threshold, ledger.likely_threshold(race.problem.k))
         theta = likely + race.problem.epsilon
-        needed, _ = ledger.remaining_steps(race.order.length, theta, race.log_level)
+        needed, _ = ledger.remaining_steps(
+            race.problem.team, race.order.length, theta, race.log_level
+        )
         unknown = max(0, race.problem.k - len(race.known_scores()))
         steps = needed + unknown * race.order.length
         within = steps * race.problem.source.blocks.size <= race.budget.predicted()

@@ -43,7 +43,7 @@ def race(
     rules: policy.Policy = policy.DEFAULT,
 ) -> Outcome:
     """Race the arms until each is dropped or known, or it is better to read the rest to the end."""
-    if not problem.limited:  # a budget for every number, too
+    if problem.budget is not None and not problem.limited:  # a budget for every number is none
         problem = replace(problem, budget=None)
     choice = choose(problem, rng, tally, rules)
     tally.choice = choice.words

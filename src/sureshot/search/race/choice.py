@@ -144,7 +144,9 @@ def sampled_cost(
         trial.suspend_and_drop()
     tally.numbers_read = trial.tally.numbers_read
     likely = trial.ledger.likely_threshold(sample.k) + problem.epsilon
-    needed, _ = trial.ledger.remaining_steps(trial.order.length, likely, trial.log_level)
+    needed, _ = trial.ledger.remaining_steps(
+        problem.team, trial.order.length, likely, trial.log_level
+    )
     share = n_arms / len(some)
     return least_cost(problem, rules) + trial.costs.step * needed * share
 

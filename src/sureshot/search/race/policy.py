@@ -143,25 +143,12 @@ def kth_largest(values: Floats, k: int) -> float:
     return float(np.partition(values, len(values) - k)[len(values) - k])
 
 
-def evaluation_pays(
-    policy: Policy,
-    candidates: Floats,
-    candidate_errors: Floats,
-    runner_up: float,
-    runner_up_error: float,
-    evaluation: float,
-    next_round: float,
-) -> bool:
+def evaluation_pays(policy: Policy, waste: float, evaluation: float, next_round: float) -> bool:
     """Return whether to evaluate the candidates exactly now.
 
     Each candidate may turn out not to belong to the top k; the expected number of such wasted
     evaluations, times what one costs, is compared with another round for the other arms.
     """
-    # Nothing here may fail: constant rows have no errors, and large scores no differences.
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        spread = np.hypot(candidate_errors, runner_up_error)
-        z = np.nan_to_num((candidates - runner_up) / spread, nan=0.0)
-    waste = sum(0.5 * math.erfc(value / math.sqrt(2)) for value in z.tolist())
     return policy.patience * waste * evaluation <= next_round
 
 
@@ -171,6 +158,12 @@ def how_many_to_evaluate(costs: Costs, needed: Floats, front: int, length: int) 
     The others are read on until they are beaten. What one of them costs then is little, but a long
     order must be drawn for it, round by round.
     """
+    most, together = float(needed.max()), float(needed.sum())
+    without = (
+        costs.lone_step * together + costs.draw * most + costs.round * math.log2(1 + most / front)
+    )
+    if without <= costs.row * length:  # what a single evaluation costs
+        return 0
     slowest = np.append(np.sort(needed)[::-1], 0.0)
     left = np.cumsum(slowest[::-1])[::-1]
     rounds = np.log2(1 + slowest / front)
@@ -180,17 +173,25 @@ def how_many_to_evaluate(costs: Costs, needed: Floats, front: int, length: int) 
 
 
 def finishing_may_pay(
-    policy: Policy, costs: Costs, front: int, next_front: int, length: int, ledger_bytes: int
+    policy: Policy,
+    costs: Costs,
+    front: int,
+    steps: int,
+    ahead: int,
+    blocks: float,
+    ledger_bytes: int,
 ) -> bool:
     """Return whether so much has been spent that to go on must be worth it.
 
-    Asked before the next round spends more, and when the bets take too much memory.
+    Asked before the next round spends more, and when the bets take too much memory. `steps` is how many all
+    arms have read together, `ahead` how many the next round reads, `blocks` how many there are.
     """
     if front < policy.fewest_steps:
         return False
-    allowed = policy.finish_after * costs.rest * length
+    allowed = policy.finish_after * costs.rest * blocks
     return (
-        costs.step * next_front > allowed or ledger_bytes * next_front > costs.ledger_bytes * front
+        costs.step * (steps + ahead) > allowed
+        or ledger_bytes * (steps + ahead) > costs.ledger_bytes * steps
     )
 
 

@@ -10,6 +10,7 @@ All that costs time for each arm is done by the native ledger, which keeps what 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +48,7 @@ class Race:
         self.rules = rules
         self.weight = np.ascontiguousarray(intervals.weight)
         self.centre = np.ascontiguousarray(intervals.centre)
+        self.estimated = intervals.estimated
         self.rng = generator_of(rng)
         self.order = _native.Order(self.weight, int(self.rng.integers(SEEDS)))
         blocks = problem.source.blocks
@@ -60,14 +62,14 @@ class Race:
         self.log_level = math.log(problem.k) - math.log(problem.delta)
         self.ledger = _native.Ledger(
             problem.scale,
-            np.zeros(len(problem.arms)) if intervals.estimated else intervals.limit,
+            np.zeros(len(problem.arms)) if self.estimated else intervals.limit,
             intervals.square_limit,
             centres=float(self.centre.sum()),
             magnitude=intervals.magnitude,
             weights=float(self.order.left[0]),
             rounding=rounding_share(blocks.n_coordinates, blocks.size),
             floor=self._smallest_stake(),
-            estimated=intervals.estimated,
+            estimated=self.estimated,
             two_sided=intervals.two_sided,
             both_signs=len(problem.signs) == 2,
             constants=BET_CONSTANTS,
@@ -75,10 +77,18 @@ class Race:
         )
         self.reading = Reading(problem, self.order, self.ledger)
         self.fronts = [0]  # steps drawn at the end of each round
+        self.steps_read = 0  # of all arms together
         self.threshold = -math.inf
         self.guess = -math.inf
         self.next_look = 0.0  # the front at which it is asked again whether to give up
         self.survey: _native.Survey | None = None
+
+    @cached_property
+    def _constant(self) -> float:
+        """What the blocks that are never drawn add to every sum."""
+        if self.order.length == len(self.weight):
+            return 0.0
+        return float(self.centre[self.weight == 0].sum())
 
     @property
     def front(self) -> int:
@@ -101,7 +111,7 @@ class Race:
 
     def over(self) -> bool:
         """Return whether every arm is dropped or known."""
-        return int(self.ledger.status.min()) > SUSPENDED
+        return self.ledger.n_undecided == 0
 
     def read_on(self) -> bool:
         """Read one more round, or as much of it as the budget allows; return whether it did."""
@@ -126,7 +136,7 @@ class Race:
             stop,
             self.guess + self.problem.epsilon,
             # Before a limit is known, nothing can be staked.
-            stakes=not self.problem.intervals.estimated or self.ladder.limit > 0,
+            stakes=not self.estimated or self.ladder.limit > 0,
         )
         self.fronts.append(stop)
         self._read(active, start, stop)
@@ -178,10 +188,11 @@ class Race:
         """Read the drawn blocks [start, stop) of some arms and bet on them."""
         problem = self.problem
         met = self.reading.bet_on(positions, start, stop)
+        self.steps_read += len(positions) * (stop - start)
         self.tally.numbers_read += len(positions) * self.reading.numbers_in(start, stop)
         if met.outside >= 0:
             refuse_arm(problem, met.outside, self.order.blocks[:stop], start)
-        if problem.intervals.estimated:
+        if self.estimated:
             self.learn_limit(met.largest)
 
     def learn_limit(self, largest_met: float) -> None:
@@ -206,7 +217,7 @@ class Race:
         self.guess = max(survey.guess, self.threshold)
         if self.guess > -math.inf:
             # The arms that seem best must stay to be evaluated: with epsilon > 0 even they are beaten.
-            beaten = ledger.judge(
+            ledger.judge(
                 problem.team,
                 ledger.arms_with(ACTIVE),
                 self.guess + problem.epsilon,
@@ -214,8 +225,6 @@ class Race:
                 DROPPED if self.guess == self.threshold else SUSPENDED,
                 survey,
             )
-            if beaten:
-                ledger.count_others(survey)
         self.survey = survey
 
     def _drop(self, positions: Ints) -> None:
@@ -237,14 +246,10 @@ class Race:
             self.evaluate(chosen)
 
     def _evaluation_pays(self, survey: _native.Survey) -> bool:
-        ledger = self.ledger
         ahead = self._next_front(survey.others) - self.front
         return policy.evaluation_pays(
             self.rules,
-            ledger.estimates[survey.candidates],
-            ledger.errors[survey.candidates],
-            float(ledger.estimates[survey.runner_up]),
-            float(ledger.errors[survey.runner_up]),
+            survey.waste,
             self.costs.row * (self.order.length - self.front),
             self.costs.step * survey.others * ahead + self.costs.round,
         )
@@ -279,12 +284,16 @@ class Race:
         # To predict takes about as long as a round: not in every round, while memory is no matter.
         if self.front < self.next_look and 2 * self.ledger.bytes < self.costs.ledger_bytes:
             return nothing
+        if self.front < self.rules.fewest_steps:
+            return nothing
+        active = len(self.ledger.arms_with(ACTIVE))
         if not policy.finishing_may_pay(
             self.rules,
             self.costs,
             self.front,
-            self._end_of_round(len(self.problem.arms)),
-            self.order.length,
+            self.steps_read,
+            active * (self._end_of_round(active) - self.front),
+            float(self.order.length) * len(self.problem.arms),
             self.ledger.bytes,
         ):
             return nothing
@@ -305,8 +314,9 @@ class Race:
 
     def _finishing_pays(self, margin: float = 1.0) -> bool:
         everything = float(self.order.length) * len(self.problem.arms)
-        steps = int(self.ledger.steps.sum())
-        if not policy.predictions_are_rough(self.rules, self.costs, self.front, steps, everything):
+        if not policy.predictions_are_rough(
+            self.rules, self.costs, self.front, self.steps_read, everything
+        ):
             return self._finishing_pays_at(self.threshold, margin)
         # The first arms that were evaluated are seldom the best ones: the threshold will rise.
         likely = max(self.threshold, self.ledger.likely_threshold(self.problem.k))
@@ -314,14 +324,16 @@ class Race:
 
     def _finishing_pays_at(self, threshold: float, margin: float) -> bool:
         theta = threshold + self.problem.epsilon
-        needed, unread = self.ledger.remaining_steps(self.order.length, theta, self.log_level)
+        needed, unread = self.ledger.remaining_steps(
+            self.problem.team, self.order.length, theta, self.log_level
+        )
         length = float(self.order.length)
         return policy.finishing_pays(
             self.rules,
             self.costs,
             needed,
             unread,
-            length * len(self.undecided()),
+            length * self.ledger.n_undecided,
             length * len(self.problem.arms),
             self.ledger.bytes,
             margin,
@@ -339,19 +351,18 @@ class Race:
     def accept(self, positions: Ints, sums: Floats, numbers: int) -> None:
         """Take the exact sums of some arms, for which so many numbers were read."""
         problem, ledger = self.problem, self.ledger
-        constant = float(self.centre[self.weight == 0].sum())
-        ledger.scores[positions] = problem.scores(positions, sums + constant)
+        ledger.scores[positions] = problem.scores(positions, sums + self._constant)
         ledger.status[positions] = KNOWN
         self.tally.numbers_read += numbers
         self.tally.exact_scores += len(positions)
-        self.threshold = policy.kth_largest(self.known_scores(), problem.k)
+        self.threshold = ledger.kth_score(problem.k)
 
     def end_round(self) -> None:
         """Tell where the search stands."""
-        status = self.ledger.status
-        active = int(np.count_nonzero(status == ACTIVE))
-        undecided = int(np.count_nonzero(status <= SUSPENDED))
-        self.tally.end_round(undecided, self.front, self.shown_threshold(), active)
+        ledger = self.ledger
+        self.tally.end_round(
+            ledger.n_undecided, self.front, self.shown_threshold(), ledger.n_active
+        )
 
     def shown_threshold(self) -> float | None:
         """Return the threshold if there is one."""
@@ -369,8 +380,7 @@ class Race:
         if len(known) == len(problem.arms):
             proved = certificate.exact_answer(problem)
         else:
-            estimated = problem.intervals.estimated
-            condition = estimate(self.ladder.limit) if estimated else problem.condition
+            condition = estimate(self.ladder.limit) if self.estimated else problem.condition
             proved = certificate.promise(problem, reached, condition=condition, early=early)
         return Answer(best, ledger.scores[best], proved, "race")
 

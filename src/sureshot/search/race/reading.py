@@ -58,7 +58,7 @@ class Reading:
         numbers = (stop - start) * blocks.size
         for block in (0, blocks.count - 1):  # the only ones that may be shorter
             first, end = blocks.span(block)
-            if end - first < blocks.size and block in self.order.blocks[start:stop]:
+            if end - first < blocks.size and self.order.has_drawn(block, start, stop):
                 numbers -= blocks.size - (end - first)
         return numbers
 
@@ -74,7 +74,7 @@ class Reading:
         if self.reads_whole_rows():
             return source.exact_scores(arms), len(arms) * source.n_coordinates
         drawable = self.order.undrawn(0)
-        sizes = source.blocks.sums(np.ones(source.n_coordinates))
+        sizes = source.blocks.sizes()
         return source.exact_scores(arms, drawable), len(arms) * int(sizes[drawable].sum())
 
     def _unread_sums(self, positions: Ints) -> tuple[Floats, int]:

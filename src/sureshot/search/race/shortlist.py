@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
-from sureshot._native import SUSPENDED
 from sureshot._seed import SEEDS
 from sureshot._summation import add_exactly
 from sureshot.search.budget import Budget
 from sureshot.search.problem import among_largest, largest
 from sureshot.search.race.costs import cost_of_pieces
 from sureshot.search.race.portions import Portions, blocks_together
-from sureshot.search.reward_limits import refuse_arm, refuse_outside
+from sureshot.search.reward_limits import refuse_longer, refuse_outside
 from sureshot.theory.narrowing import Limit, narrowing
 
 if TYPE_CHECKING:
@@ -48,8 +47,6 @@ class Shortlist:
         self.high, lost = add_exactly(ledger.high[self.positions], -of_steps)
         self.low = lost + ledger.low[self.positions]
         self.weight = order.left[0] - order.left[steps]
-        self.blocks: Ints = np.empty(0, dtype=np.int64)  # read here, where norms are known,
-        self.squares = np.zeros(len(self.positions))  # and the sums of the squares of their values
         self._seed = int(race.rng.integers(SEEDS))
 
     def evaluate_best(self) -> None:
@@ -61,7 +58,9 @@ class Shortlist:
             wanted = min(max(wanted, rows), race.rules.most_evaluated * wanted)
         known = race.known_scores()
         seeming = largest(np.concatenate([known, self._estimates()]), wanted)
-        race.evaluate(self.positions[seeming[seeming >= len(known)] - len(known)])
+        chosen = self.positions[seeming[seeming >= len(known)] - len(known)]
+        race.evaluate(chosen)
+        refuse_longer(self.problem, chosen)
 
     def _estimates(self) -> Floats:
         """Return the scores of the arms if what is unread of them is like what was read."""
@@ -99,9 +98,8 @@ class Shortlist:
             order.draw(stop)
             self._read(portions.blocks_of(order.blocks[read:stop]), portions)
             read = stop
-            undecided = int(np.count_nonzero(race.ledger.status <= SUSPENDED))
             pulls = race.front + read * together
-            tally.end_round(undecided, pulls, race.shown_threshold(), this.arms)
+            tally.end_round(race.ledger.n_undecided, pulls, race.shown_threshold(), this.arms)
             if self.problem.deadline is not None:
                 start, numbers = read, min(race.budget.affordable(), own.predicted())
                 rounds = self._schedule(numbers, pulls, rounds_left)
@@ -130,34 +128,24 @@ class Shortlist:
             return
         kept = among_largest(self._estimates(), count)
         self.positions, self.weight = self.positions[kept], self.weight[kept]
-        self.high, self.low, self.squares = self.high[kept], self.low[kept], self.squares[kept]
+        self.high, self.low = self.high[kept], self.low[kept]
 
     def _read(self, blocks: Ints, portions: Portions) -> None:
-        """Add up some blocks of the arms that are left."""
+        """Add up some blocks of the arms that are left.
+
+        Norms that are promised are compared with those of the arms that are evaluated: to add up squares here,
+        where nothing rests on them, would take twice as long.
+        """
         race, intervals = self.race, self.problem.intervals
         centre, weight = race.centre[blocks], race.weight[blocks]
-        norms = intervals.square_limit is not None
         arms = self.problem.arms[self.positions]
-        found = self.problem.source.piece_totals(arms, blocks, centre, weight, squares=norms)
+        found = self.problem.source.piece_totals(arms, blocks, centre, weight)
         race.tally.numbers_read += len(self.positions) * portions.numbers_in(blocks)
         if intervals.estimated:
             race.learn_limit(float(found.largest.max()))
-        elif found.squares is not None:
-            self._check_norms(blocks, found.squares)
         elif intervals.two_sided:
             limit = intervals.limit[self.positions]
             refuse_outside(self.problem, self.positions, blocks, found, limit)
         self.high, lost = add_exactly(self.high, found.high - centre.sum())
         self.low += lost + found.low
         self.weight = self.weight + float(weight.sum())
-
-    def _check_norms(self, blocks: Ints, squares: Floats) -> None:
-        """Stop at an arm that is longer than its norm by what was read of it here."""
-        self.blocks = np.concatenate([self.blocks, blocks])
-        self.squares = self.squares + squares
-        limit = self.problem.intervals.square_limit
-        assert limit is not None, "squares are added up where norms are known"
-        longer = self.squares > limit[self.positions]
-        if longer.any():
-            start = len(self.blocks) - len(blocks)
-            refuse_arm(self.problem, int(self.positions[np.argmax(longer)]), self.blocks, start)

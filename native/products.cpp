@@ -1,0 +1,75 @@
+#include "products.hpp"
+
+#include <algorithm>
+
+#include "isa.hpp"
+#include "parts.hpp"
+
+namespace sureshot {
+namespace {
+
+// Columns of so many rows and queries stay in the second-level cache, and those of a few of them in the first.
+constexpr std::int64_t rows_in_cache = 128;
+constexpr std::int64_t queries_in_cache = 64;
+// Queries for which a thread multiplies the same rows, at most, and rows that it takes at least: so often what it reads
+// from memory is used.
+constexpr std::int64_t queries_of_a_piece = 256;
+constexpr std::int64_t fewest_rows = 16;
+
+constexpr std::int64_t rounded_up(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
+
+}  // namespace
+
+void multiply(Team& team, const Matrix& matrix, Arms arms, const float* queries, std::int64_t n_queries, float* scores,
+              double* squares) {
+    if (arms.count == 0 || n_queries == 0) return;
+    const std::int64_t width = matrix.n_columns;
+    const std::int64_t groups = rounded_up(n_queries, queries_of_a_piece);
+    const std::int64_t pieces = rounded_up(2 * team.threads(), groups);  // for all threads to have something to do
+    const std::int64_t rows =
+        std::clamp(rounded_up(rounded_up(arms.count, pieces), 4) * 4, fewest_rows, rows_in_cache);
+    const bool as_is = matrix.element == Element::float32 && matrix.column_stride == 1;
+    const std::int64_t panel = std::min(product_columns, width);
+    // For each thread: squares that are not wanted, and rows that are widened, two floats to a double.
+    const Workspaces spaces(team, rows_in_cache + (as_is ? 0 : rounded_up(rows_in_cache * panel, 2)));
+    team.run(
+        rounded_up(arms.count, rows) * groups, rows * std::min(n_queries, queries_of_a_piece) * width,
+        [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
+            double* const ignored = spaces.of(thread);
+            float* const numbers = reinterpret_cast<float*>(ignored + rows_in_cache);
+            for (std::int64_t piece = begin; piece < end; ++piece) {
+                const std::int64_t row = piece / groups * rows, query = piece % groups * queries_of_a_piece;
+                const Arms few{arms.ids + row, std::min(rows, arms.count - row)};
+                const std::int64_t stop = std::min(query + queries_of_a_piece, n_queries);
+                const float* own[rows_in_cache];
+                if (query == 0) std::fill_n(squares + row, few.count, 0.0);
+                std::fill_n(ignored, few.count, 0.0);
+                for (std::int64_t from = 0; from < width; from += panel) {
+                    const std::int64_t columns = std::min(panel, width - from);
+                    for (std::int64_t r = 0; r < few.count; ++r) {
+                        if (as_is) {
+                            own[r] = static_cast<const float*>(matrix.data) + few.ids[r] * matrix.row_stride + from;
+                        } else {
+                            own[r] = numbers + r * columns;
+                        }
+                    }
+                    if (!as_is) kernels().widen_rows(matrix, few, from, from + columns, numbers);
+                    for (std::int64_t some = query; some < stop; some += queries_in_cache) {
+                        if (team.cancelled()) return;
+                        const std::int64_t count = std::min(queries_in_cache, stop - some);
+                        const float* next = nullptr;
+                        if (some + 2 * count <= stop) {
+                            next = queries + (some + count) * width + from;
+                        } else if (from + 2 * columns <= width && query + count <= stop) {
+                            next = queries + query * width + from + columns;
+                        }
+                        kernels().multiply({own, few.count, queries + some * width + from, next, count, width, columns,
+                                            from > 0, scores + row * n_queries + some, n_queries,
+                                            some == 0 ? squares + row : ignored});
+                    }
+                }
+            }
+        });
+}
+
+}  // namespace sureshot

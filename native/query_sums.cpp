@@ -1,0 +1,78 @@
+#include "kernels.hpp"
+#include "layout.hpp"
+
+namespace sureshot::SURESHOT_ISA {
+namespace {
+
+struct Absolute {
+    static double term(double value, double by) { return __builtin_fabs(value) * by; }
+};
+struct Square {
+    static double term(double value, double) { return value * value; }
+};
+struct Product {
+    static double term(double value, double by) { return value * by; }
+};
+
+// Blocks of any size, with the lanes of all other sums. `each` says whether every coordinate has a factor of its own.
+template <class Term, bool each>
+void sum_blocks(const QueryTerms& terms, std::int64_t begin, std::int64_t end, double* __restrict sums,
+                double* __restrict sizes) {
+    const double* const query = terms.query;
+    const double* const by = terms.by;
+    const double common = by[0];
+    for (std::int64_t block = begin; block < end; ++block) {
+        const std::int64_t start = block * terms.size - terms.shift;
+        const std::int64_t stop = smaller(start + terms.size, terms.count);
+        double sum[lanes] = {}, size[lanes] = {};
+        std::int64_t j = start > 0 ? start : 0;
+        for (; j + lanes <= stop; j += lanes) {
+            SURESHOT_ONE_VECTOR
+            for (std::int64_t lane = 0; lane < lanes; ++lane) {
+                const double term = Term::term(query[j + lane], each ? by[j + lane] : common);
+                sum[lane] += term;
+                size[lane] += __builtin_fabs(term);
+            }
+        }
+        for (std::int64_t lane = 0; j < stop; ++lane, ++j) {
+            const double term = Term::term(query[j], each ? by[j] : common);
+            sum[lane] += term;
+            size[lane] += __builtin_fabs(term);
+        }
+        sums[block] = sum_of_lanes(sum);
+        sizes[block - begin] = sum_of_lanes(size);
+    }
+}
+
+template <class Term, bool each>
+void single_terms(const QueryTerms& terms, std::int64_t begin, std::int64_t end, double* __restrict sums,
+                  double* __restrict sizes) {
+    const double* const query = terms.query;
+    const double* const by = terms.by;
+    const double common = by[0];
+    for (std::int64_t j = begin; j < end; ++j) {
+        const double term = Term::term(query[j], each ? by[j] : common);
+        sums[j] = term;
+        sizes[j - begin] = __builtin_fabs(term);
+    }
+}
+
+template <class Term>
+void sum_terms(const QueryTerms& terms, std::int64_t begin, std::int64_t end, double* sums, double* sizes) {
+    const bool single = terms.size == 1;
+    const auto add = terms.each ? (single ? single_terms<Term, true> : sum_blocks<Term, true>)
+                                : (single ? single_terms<Term, false> : sum_blocks<Term, false>);
+    add(terms, begin, end, sums, sizes);
+}
+
+}  // namespace
+
+void query_sums(const QueryTerms& terms, std::int64_t begin, std::int64_t end, double* sums, double* sizes) noexcept {
+    switch (terms.term) {
+        case QueryTerm::absolute: return sum_terms<Absolute>(terms, begin, end, sums, sizes);
+        case QueryTerm::square: return sum_terms<Square>(terms, begin, end, sums, sizes);
+        case QueryTerm::product: return sum_terms<Product>(terms, begin, end, sums, sizes);
+    }
+}
+
+}  // namespace sureshot::SURESHOT_ISA
