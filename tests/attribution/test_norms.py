@@ -106,6 +106,19 @@ def test_norms_of_data_that_has_changed_are_refused(folder: Path, rows: Array) -
     assert_norms(store.norms(), 2 * rows)
 
 
+def test_a_row_that_changed_in_a_later_file_is_found(tmp_path: Path, rows: Array) -> None:
+    folder = write_dattri(tmp_path / "cache", rows)
+    open_store(folder).compute_norms()
+    data = folder / "grad" / "chunk_gradients_3_5.mmap"
+    state = data.stat()
+    changed = rows[12:].copy()
+    changed[-1] *= 2
+    data.write_bytes(changed.tobytes())
+    os.utime(data, ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises(StoreError, match="row 22 has changed"):
+        open_store(folder).norms()
+
+
 def test_norms_of_another_store_are_refused(tmp_path: Path, rows: Array) -> None:
     folder = write_bergson(tmp_path / "run", rows)
     open_store(folder).compute_norms()

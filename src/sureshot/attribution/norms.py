@@ -155,14 +155,15 @@ def _squares(piece: Array, modules: Modules, part: Part, rows: slice) -> Floats:
 
 def _check(layout: Layout, squares: Array, values: Path) -> None:
     """Compute the norms of some rows again, because a file can change without a new time."""
-    first = 0
-    for part in layout.parts:
-        count = len(part.rows)
-        for row in np.unique(np.linspace(0, count - 1, CHECKED_ROWS).astype(np.int64)).tolist():
-            found = _squares(part.rows[row : row + 1], layout.modules, part, slice(row, row + 1))
-            if not np.allclose(found[:, 0], squares[:, first + row], rtol=ROUNDING, atol=0):
-                raise StoreError(
-                    f"{values} holds norms of other data: row {first + row} has changed; compute "
-                    "them again with store.compute_norms(again=True)"
-                )
-        first += count
+    total = _count(layout)
+    chosen = np.unique(np.linspace(0, total - 1, CHECKED_ROWS).astype(np.int64))
+    ends = np.cumsum([len(part.rows) for part in layout.parts])
+    for row, number in zip(chosen.tolist(), np.searchsorted(ends, chosen, "right"), strict=True):
+        part = layout.parts[number]
+        at = row - (int(ends[number]) - len(part.rows))
+        found = _squares(part.rows[at : at + 1], layout.modules, part, slice(at, at + 1))
+        if not np.allclose(found[:, 0], squares[:, row], rtol=ROUNDING, atol=0):
+            raise StoreError(
+                f"{values} holds norms of other data: row {row} has changed; compute them again with "
+                "store.compute_norms(again=True)"
+            )
