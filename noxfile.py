@@ -48,6 +48,18 @@ def rivals(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def attribution(session: nox.Session) -> None:
+    """Run the tests of attribution with torch and the tools whose stores are read."""
+    session.install(*groups("test", "attribution"), ".[attribution,cli,report]")
+    tests = [
+        "tests/attribution",
+        "tests/measurements/test_attribution.py",
+        "tests/test_examples.py",
+    ]
+    session.run("pytest", "-n", "2", *tests, *session.posargs)
+
+
+@nox.session(default=False)
 def sanitize(session: nox.Session) -> None:
     """Run the tests of the native code, built to stop at bad addresses and undefined operations."""
     native = [

@@ -34,9 +34,21 @@ accuracy = [0.95, *(0.3 + 0.02 * model for model in range(19))]
 async def is_right(model, example):
     return (example * 7919 + model * 104729) % 10007 < 10007 * accuracy[model]
 """
+STORES = """
+import numpy as np
+from sureshot.attribution import StoreWriter
+rng = np.random.default_rng(0)
+for name in ("run/gradients", "run/later"):
+    modules = {"body.weight": 900, "head.weight": 280, "head.bias": 20}
+    with StoreWriter(name, rows=300, modules=modules) as writer:
+        writer.append(rng.standard_normal((300, 1200)))
+queries = rng.standard_normal((5, 1200))
+query, later_query = queries[:2]
+"""
 STAND_INS = {
     ("README.md", 3): ASKING,
     ("docs/expensive-pulls.md", 0): ASKING,
+    ("docs/attribution.md", 0): STORES,
     # Linear programs are for small N, as the text says.
     ("docs/baselines.md", 1): "import sureshot\ndata, query = data[:50, :4], data[3, :4]",
 }

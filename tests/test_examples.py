@@ -6,6 +6,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
 
 import pytest
 
@@ -58,6 +62,45 @@ def test_pick_the_best_prompt(tmp_path: Path) -> None:
     again = run("pick_the_best_prompt.py", *arguments)
     assert numbers(r"Charged in all: ([\d,]+) answers", again) == [0]
     assert re.search("Best prompt.*", shown)[0] == re.search("Best prompt.*", again)[0]  # type: ignore[index]
+
+
+def flipped_labels(*arguments: object) -> dict[str, list[float]]:
+    """Run the story of wrong labels; return the numbers of each line of its table."""
+    shown = run("find_flipped_labels.py", *arguments)
+    lines = re.findall(r"^((?:full|projected) .*?) {2,}(.*%)$", shown, re.MULTILINE)
+    assert len(lines) == 8, shown
+    return {name: [float(one.strip("%")) for one in rest.split()] for name, rest in lines}
+
+
+def test_find_flipped_labels(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    found = flipped_labels("--questions", 4, "--dimensions", 16, 256, "--rows", rows)
+    ours, exact = found["full gradients, sureshot"], found["full gradients, exact product"]
+    assert ours[:3] == exact[:3]
+    of_ten, of_first, kept, *_ = ours
+    assert kept == 100
+    assert of_first >= of_ten > 5  # 1 by chance
+    assert found["projected to 16"][2] < 100
+    assert len(rows.read_text(encoding="utf-8").splitlines()) == 8
+
+
+def test_find_flipped_labels_with_torch(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed: nox -s attribution")
+    rng = np.random.default_rng(0)
+    # Ten kinds of bars, in the file format of Fashion-MNIST.
+    labels = rng.integers(0, 10, 700)
+    images = rng.integers(0, 60, (700, 28, 28))
+    images[np.arange(700), :, 2 * labels + 3] += 190
+    parts = {"train": slice(0, 500), "t10k": slice(500, 700)}
+    arrays: dict[str, Any] = {
+        f"{part}_{kind}": array[rows].astype(np.uint8)
+        for part, rows in parts.items()
+        for kind, array in (("images_idx3_ubyte", images), ("labels_idx1_ubyte", labels))
+    }
+    np.savez(tmp_path / "bars.npz", **arrays)
+    options = ("--fashion", tmp_path / "bars.npz", "--epochs", 2, "--questions", 3)
+    found = flipped_labels(*options, "--dimensions", 8, 64)
+    assert found["full gradients, sureshot"][2] == 100
 
 
 def test_search_compressed_rows() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(sureshot.__file__).parent
 ROOT = Path(__file__).parents[1]
 # Everything below speaks to the library as a user does.
-CALLERS = ("cli", "estimators", "solvers")
+CALLERS = ("cli", "estimators", "solvers", "attribution")
 # Experiments do so too, but may look up what the theory and the table of methods say; the command
 # line runs them.
 EXPERIMENTS = "experiments"
@@ -51,11 +51,24 @@ ABOVE_SEARCH = ("sureshot.prepare", "sureshot._validate", *ABOVE_PREPARE)
 # A source is data access: the state of a search is none of its business.
 STATE = tuple(f"sureshot._native.{name}" for name in ("Ledger", "Order", "Met", "Survey"))
 MAY_LOOK_UP = (TABLE, "sureshot.theory", "sureshot.baselines", "sureshot._types")
+# Attribution puts the results of several searches together.
+RESULTS_AND_TYPES = ("sureshot.result", "sureshot._types")
 # Where things are measured, outside of what is installed. The rooms share these folders, and nothing else.
 MEASUREMENTS = "measurements"
 SHARED_BY_ROOMS = tuple(f"measurements.{name}" for name in ("harness", "workloads", "rivals"))
 OUTSIDE = ("measurements", "tests", "examples")
-HEAVY = ("scipy", "sklearn", "matplotlib", "click", "rich", "torch", "dask", "zarr", "h5py")
+HEAVY = (
+    "scipy",
+    "sklearn",
+    "matplotlib",
+    "click",
+    "rich",
+    "torch",
+    "captum",
+    "dask",
+    "zarr",
+    "h5py",
+)
 LIBRARIES = ("faiss", "hnswlib", "usearch")
 
 
@@ -107,6 +120,8 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
         own = f"sureshot.{layer}"
         if layer == EXPERIMENTS:
             names = [name for name in names if not within(name, MAY_LOOK_UP)]
+        if layer == "attribution":
+            names = [name for name in names if not within(name, RESULTS_AND_TYPES)]
         if layer == "cli":
             names = [name for name in names if not within(name, (f"sureshot.{EXPERIMENTS}",))]
         ours = [name for name in names if within(name, ("sureshot",))]
@@ -174,6 +189,8 @@ def test_import_rules(module: str) -> None:
         ("sureshot.cli.x", "from sureshot.search.run import run", "sureshot.search.run.run"),
         ("sureshot.cli.x", "from sureshot import _validate", "sureshot._validate"),
         ("sureshot.solvers.x", "import sureshot.sources.dense", "sureshot.sources.dense"),
+        ("sureshot.attribution.x", "import sureshot.sources.dense", "sureshot.sources.dense"),
+        ("sureshot.attribution.x", "from sureshot.result import stack\nimport sureshot", None),
         ("sureshot.search.x", "from sureshot.cli import main", "sureshot.cli.main"),
         ("sureshot.search.x", "import sureshot.experiments.rows", "sureshot.experiments.rows"),
         ("sureshot.solvers.x", "import sureshot.experiments.rows", "sureshot.experiments.rows"),
@@ -223,7 +240,10 @@ def test_no_file_is_long() -> None:
     assert {name for name, count in lines.items() if count > MOST_LINES} == set()
 
 
-@pytest.mark.parametrize("package", ["sureshot", "sureshot.baselines", "sureshot.solvers"])
+@pytest.mark.parametrize(
+    "package",
+    ["sureshot", "sureshot.attribution", "sureshot.baselines", "sureshot.solvers"],
+)
 def test_importing_the_library_loads_nothing_heavy(package: str) -> None:
     code = f"import sys, {package}; print(*{{name.partition('.')[0] for name in sys.modules}})"
     loaded = subprocess.run(

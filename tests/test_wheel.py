@@ -10,6 +10,8 @@ PACKAGES = {
     "sureshot._validate",
     "sureshot.prepare",
     "sureshot",
+    "sureshot.attribution",
+    "sureshot.attribution.formats",
     "sureshot.baselines",
     "sureshot.baselines.libraries",
     "sureshot.cli",
