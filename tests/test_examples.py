@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import pytest
-
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 

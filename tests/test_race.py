@@ -170,9 +170,11 @@ def test_planted_errors_are_seen(
         return returned
 
     monkeypatch.setattr(Race, step, wrong)
-    table = table_of("norms", "C", np.random.default_rng(4))
+    # Not every search has an arm that the error is about.
+    tables = [table_of("norms", "C", np.random.default_rng([4, seed])) for seed in range(5)]
     with pytest.raises(AssertionError):
-        checked_search(table, 0, monkeypatch)
+        for seed, table in enumerate(tables):
+            checked_search(table, seed, monkeypatch)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -218,10 +218,10 @@ class CheckedRace(Race):
     def _check_exact_scores(self) -> None:
         known, scores = self.ledger.arms_with(KNOWN), self.table.scores
         # A score near zero is the sum of far larger terms.
-        near = {"rtol": 1e-12, "atol": 1e-15 * float(np.abs(scores).max())}
-        np.testing.assert_allclose(self.ledger.scores[known], scores[known], **near)
+        off = 1e-15 * float(np.abs(scores).max())
+        np.testing.assert_allclose(self.ledger.scores[known], scores[known], 1e-12, off)
         expected = _kth_largest(scores[known], self.problem.k)
-        np.testing.assert_allclose(self.threshold, expected, **near)
+        np.testing.assert_allclose(self.threshold, expected, 1e-12, off)
         assert self.tally.exact_scores == len(known)
 
     def _check_ceiling(self, ceiling: float) -> None:
