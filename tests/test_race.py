@@ -124,7 +124,9 @@ def drop_one_too_many(race: Race) -> None:
 
 def spare_one(race: Race) -> None:
     dropped = race.ledger.arms_with(DROPPED)
-    race.ledger.status[dropped[:1]] = ACTIVE
+    # By its bets: what is certain of an arm that was never read is not compared.
+    read = dropped[race.ledger.steps[dropped] > 0]
+    race.ledger.status[read[:1]] = ACTIVE
 
 
 def raise_the_threshold(race: Race) -> None:
@@ -170,11 +172,9 @@ def test_planted_errors_are_seen(
         return returned
 
     monkeypatch.setattr(Race, step, wrong)
-    # Not every search has an arm that the error is about.
-    tables = [table_of("norms", "C", np.random.default_rng([4, seed])) for seed in range(5)]
+    table = table_of("norms", "C", np.random.default_rng(4))
     with pytest.raises(AssertionError):
-        for seed, table in enumerate(tables):
-            checked_search(table, seed, monkeypatch)
+        checked_search(table, 0, monkeypatch)
 
 
 @pytest.mark.parametrize("kind", KINDS)
