@@ -207,14 +207,6 @@ void bind_judging(LedgerClass& ledger) {
             "survey, its candidates are left out, and arms whose bets are not yet predicted to be near that; what "
             "it says of the others is updated.")
         .def(
-            "last_look",
-            [](Ledger& self, Team& team, const Ids& positions, double theta, double log_level, const Reals& coins) {
-                const nb::gil_scoped_release release;
-                last_look(self, team, positions.data(), size(positions), theta, log_level, coins.data());
-            },
-            "team"_a, "positions"_a.noconvert(), "theta"_a, "log_level"_a, "coins"_a.noconvert(),
-            "Drop those of the arms whose bets win at theta, or whose wealth now is at least the coin times the level.")
-        .def(
             "ceiling",
             [](const Ledger& self, Team& team, const Ids& positions, double log_level, double low) {
                 const nb::gil_scoped_release release;

@@ -261,20 +261,6 @@ std::int64_t judge(Ledger& ledger, Team& team, const std::int64_t* positions, st
     return number;
 }
 
-void last_look(Ledger& ledger, Team& team, const std::int64_t* positions, std::int64_t count, double theta,
-               double log_level, const double* coins) {
-    judge(ledger, team, positions, count, theta, log_level, dropped, nullptr);
-    if (!ledger.limited()) return;
-    for (std::int64_t p = 0; p < count; ++p) {
-        const auto arm = static_cast<std::size_t>(positions[p]);
-        if (ledger.status[arm] == dropped) continue;
-        // The logarithm of a wealth is never above the true one.
-        const double slack = float_rounding * static_cast<double>(ledger.steps[arm]);
-        const double wanted = log_level + std::log(coins[p]) + slack;
-        if (ledger.replays.wealth[arm] * std::log(2.0) >= wanted) ledger.status[arm] = dropped;
-    }
-}
-
 double ceiling(const Ledger& ledger, Team& team, const std::int64_t* positions, std::int64_t count,
                double log_level, double low) {
     double top = low;

@@ -16,11 +16,6 @@ namespace sureshot {
 std::int64_t judge(Ledger& ledger, Team& team, const std::int64_t* positions, std::int64_t count, double theta,
                    double log_level, std::int8_t beaten, const Survey* survey);
 
-// Judges arms that are about to be evaluated: drops those whose bets win, and those whose wealth now is at least its
-// coin, above 0 and up to 1, times the level. Each arm has read all steps that are drawn. Throws Cancelled.
-void last_look(Ledger& ledger, Team& team, const std::int64_t* positions, std::int64_t count, double theta,
-               double log_level, const double* coins);
-
 // A score, at least `low`, that none of the arms exceeds unless the event of the level's probability happens:
 // infinite if nothing limits them. Throws Cancelled.
 double ceiling(const Ledger& ledger, Team& team, const std::int64_t* positions, std::int64_t count,

@@ -30,7 +30,7 @@ from tests.populations import (
 )
 
 if TYPE_CHECKING:
-    from sureshot._types import Array, Floats, Ints
+    from sureshot._types import Floats
 
 
 def assert_valid(peaks: Floats, k: int = 1) -> None:
@@ -142,78 +142,6 @@ def test_planted_a_rho_that_looks_ahead() -> None:
         cap=rho / 2 + unseen / (2 * rho),
     )
     assert_caught(wealth.peak_log_wealth(planted, path.theta))
-
-
-def stop_early(path: Walk, bets: wealth.Bets, step: Ints) -> tuple[Floats, Floats]:
-    """Return the peak of the log wealth up to a step of each trial, and the log wealth at that step."""
-    grown = wealth.log_wealth(bets, path.theta)
-    now = np.take_along_axis(grown, step[None, :], axis=0)[0]
-    peak = np.take_along_axis(np.maximum.accumulate(grown, axis=0), step[None, :], axis=0)[0]
-    return np.maximum(peak, 0.0), now
-
-
-def last_looks(path: Walk, bets: wealth.Bets) -> dict[str, Ints]:
-    """Return steps of last looks: fixed ones, and some that the past of each trial decides."""
-    grown = wealth.log_wealth(bets, path.theta)
-    steps = len(grown)
-    behind = np.maximum.accumulate(grown, axis=0) - grown > 0.5  # it was larger than it is now
-    near = grown > math.log(4)  # a fourth of what it takes at a delta of 0.06
-
-    def first(condition: Array) -> Ints:
-        return np.where(condition.any(axis=0), condition.argmax(axis=0), steps - 1)
-
-    fixed = {f"step {at}": np.full(TRIALS, min(at, steps - 1)) for at in (8, 60, 200)}
-    return fixed | {"after a loss": first(behind), "when it is near": first(near)}
-
-
-@pytest.mark.parametrize(
-    "when", ["step 8", "step 60", "step 200", "after a loss", "when it is near"]
-)
-@pytest.mark.parametrize("name", list(RANGE))
-def test_a_last_look_with_a_coin(name: str, when: str) -> None:
-    path = population(name)
-    bets = range_bets(path, guesses(path)["above it"])
-    peak, now = stop_early(path, bets, last_looks(path, bets)[when])
-    coins = 1 - np.random.default_rng(20).random(TRIALS)
-    assert_valid(np.maximum(peak, now - np.log(coins)))
-
-
-def test_a_last_look_with_a_coin_is_what_it_says() -> None:
-    path = population("fair coin")
-    bets = range_bets(path, guesses(path)["above it"])
-    coins = 1 - np.random.default_rng(21).random(TRIALS)
-    peak, now = stop_early(path, bets, np.full(TRIALS, len(path.y) - 1))
-    found = wealth.beaten_at_last_look(bets, path.theta, math.log(20), coins)
-    np.testing.assert_array_equal(found, np.maximum(peak, now - np.log(coins)) >= math.log(20))
-    assert found.sum() > (peak >= math.log(20)).sum()
-
-
-def test_planted_a_coin_for_the_peak() -> None:
-    """What was once won and has been lost again does not count."""
-    path = population("fair coin")
-    bets = range_bets(path, guesses(path)["above it"])
-    peak, _ = stop_early(path, bets, np.full(TRIALS, 200))
-    assert_caught(peak - np.log(1 - np.random.default_rng(22).random(TRIALS)))
-
-
-def test_planted_a_coin_for_each_look() -> None:
-    """The arm is looked at again and again, each time with another coin."""
-    path = population("fair coin")
-    bets = range_bets(path, guesses(path)["above it"])
-    rng, won = np.random.default_rng(23), np.zeros(TRIALS)
-    for at in range(40, 240, 40):
-        peak, now = stop_early(path, bets, np.full(TRIALS, at))
-        won = np.maximum(won, np.maximum(peak, now - np.log(1 - rng.random(TRIALS))))
-    assert_caught(won)
-
-
-def test_planted_a_last_look_that_knows_what_comes() -> None:
-    """The arm lags behind, and when it is looked at depends on steps that it has not read."""
-    path = population("fair coin")
-    bets = range_bets(path, guesses(path)["above it"])
-    step = wealth.log_wealth(bets, path.theta)[:200].argmax(axis=0)
-    peak, now = stop_early(path, bets, step)
-    assert_caught(np.maximum(peak, now - np.log(1 - np.random.default_rng(24).random(TRIALS))))
 
 
 def independent_arms(rng: np.random.Generator, count: int) -> list[Walk]:

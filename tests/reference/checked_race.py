@@ -35,7 +35,6 @@ class CheckedRace(Race):
         blocks = problem.source.blocks
         self.block_sizes = blocks.sums(np.ones(blocks.n_coordinates)).astype(np.int64)
         self.verdicts = {SUSPENDED: 0, DROPPED: 0}  # that were checked
-        self.by_coin = 0  # arms that were dropped at a last look although their bets had not won
         self.came_back = 0  # arms that were suspended and read on
         # Numbers read by a race that a budget has ended; some arms may have been read since its last round.
         self.raced: int | None = None
@@ -90,24 +89,6 @@ class CheckedRace(Race):
         """Check the exact scores and the threshold."""
         super().evaluate_candidates()
         self._check_exact_scores()
-
-    def _look_for_the_last_time(self, positions: Ints) -> None:
-        """Check the verdicts of a last look, with the same coins; only arms at the front are looked at."""
-        again = np.random.default_rng()
-        again.bit_generator.state = self.rng.bit_generator.state
-        super()._look_for_the_last_time(positions)
-        steps, theta = self.ledger.steps[positions], self.threshold + self.problem.epsilon
-        assert (steps == self.front).all()
-        last, slack = self.evidence.last(positions, steps, theta)
-        peaks = self.evidence.peaks(positions, steps, theta)
-        wanted = self.log_level + np.log(1 - again.random(len(positions)))
-        dropped = self.ledger.status[positions] == DROPPED
-        beaten = (peaks >= self.log_level - slack) | (last >= wanted - slack)
-        assert (beaten | ~dropped).all()
-        # The native logarithm may be a tenth of a bit too small.
-        surely = np.isfinite(last) & (last >= wanted + slack + 0.1)
-        assert (dropped | ~surely).all()
-        self.by_coin += int((dropped & (peaks < self.log_level - slack)).sum())
 
     def arms_to_finish(self) -> Ints:
         """Check the arms that were dropped: the others are read to the end."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from sureshot._types import Array, Floats
+    from sureshot._types import Floats
 
 # The largest share of its wealth that a bet may lose: a factor is never below 1 - C.
 C = 0.99
@@ -227,19 +227,6 @@ def peak_log_wealth(bets: Bets, theta: Floats) -> Floats:
         return np.zeros(bets.offset.shape[1])
     peak: Floats = log_wealth(bets, theta).max(axis=0)
     return np.maximum(peak, 0.0)
-
-
-def beaten_at_last_look(bets: Bets, theta: Floats, log_level: float, coins: Floats) -> Array:
-    """Return whether each arm is beaten at a last look, after which nothing is tested any more.
-
-    It is if the peak of its wealth has reached the level, or its wealth now is at least its coin times the
-    level, a number drawn uniformly between 0 and 1. That costs nothing more than the peak alone does: the
-    randomised inequality of Ville, Lemma 5b of ``docs/theory.md``.
-    """
-    won = peak_log_wealth(bets, theta) >= log_level
-    if len(bets.left) == 0:
-        return np.asarray(won)
-    return np.asarray(won | (log_wealth(bets, theta)[-1] >= log_level + np.log(coins)))
 
 
 def upper_limits(bets: Bets, log_level: float, low: Floats, high: Floats) -> Floats:

@@ -50,7 +50,6 @@ class Policy:
     # Candidates and slow arms.
     caution: float = 0.5  # standard errors taken off an estimate before it makes a guess
     patience: float = 3.0  # times the expected waste that evaluating now may cost another round
-    last_look_saves: float = 0.2  # of the arms that are about to be evaluated
     most_slow_arms: int = 512  # active arms at most for the slow ones among them to be evaluated
 
     # Reading the arms that are left to the end. Costs are shares of what reading everything costs.
@@ -189,11 +188,6 @@ def few_arms_are_slow(costs: Costs, arms: int, steps: int, length: int) -> bool:
     Bets are placed on many arms at a time, so a step costs something however few they are.
     """
     return costs.row * length * arms < (costs.lone_step * arms + costs.draw) * steps
-
-
-def last_look_pays(policy: Policy, costs: Costs, arms: int, length: int) -> bool:
-    """Return whether to look at the bets against so many arms once more before they are evaluated."""
-    return policy.last_look_saves * costs.row * length * arms > costs.round
 
 
 def how_many_to_evaluate(costs: Costs, needed: Floats, front: int, length: int) -> int:

@@ -273,30 +273,12 @@ class Race:
         survey = self.survey
         if survey is None:
             return
-        candidates = survey.candidates
-        if not survey.others or (len(candidates) and self._evaluation_pays(survey)):
-            if len(candidates) and self._affords(candidates):
-                self.evaluate(candidates)
-            return
-        slow = self._slow_arms(survey)
-        if len(slow) and self._affords(np.union1d(candidates, slow)):
-            self._evaluate_with_rivals(candidates, np.sort(slow))
-
-    def _evaluate_with_rivals(self, candidates: Ints, rivals: Ints) -> None:
-        """Evaluate candidates, and of other active arms those that are not beaten at the threshold then."""
-        if not policy.last_look_pays(self.rules, self.costs, len(rivals), self.order.length):
-            self.evaluate(np.union1d(candidates, rivals))
-            return
-        self.evaluate(candidates)
-        if self.threshold > -math.inf:
-            self._look_for_the_last_time(rivals)
-        self.evaluate(rivals[self.ledger.status[rivals] == ACTIVE])
-
-    def _look_for_the_last_time(self, positions: Ints) -> None:
-        """Drop active arms that are beaten, by their wealth or by that and a coin: the others are evaluated."""
-        theta = self.threshold + self.problem.epsilon
-        coins = 1 - self.rng.random(len(positions))  # never 0
-        self.ledger.last_look(self.problem.team, positions, theta, self.log_level, coins)
+        chosen = survey.candidates
+        if survey.others and not (len(chosen) and self._evaluation_pays(survey)):
+            slow = self._slow_arms(survey)
+            chosen = np.union1d(chosen, slow) if len(slow) else slow
+        if len(chosen) and self._affords(chosen):
+            self.evaluate(chosen)
 
     def _evaluation_pays(self, survey: _native.Survey) -> bool:
         ahead = self._next_front(survey.others) - self.front
