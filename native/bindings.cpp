@@ -2,6 +2,7 @@
 #include "bindings.hpp"
 
 #include <exception>
+#include <type_traits>
 
 #include "extremes.hpp"
 #include "isa.hpp"
@@ -236,17 +237,17 @@ NB_MODULE(_native, m) {
         },
         "values"_a.noconvert(), "Return the smallest and the largest of some values; NaN if one is.");
 
-    m.def(
-        "all_finite",
-        [](const Values& values) { return values.size() == 0 || extremes_of(values).finite(); },
-        "values"_a.noconvert(), "Return whether no value is infinite or NaN.");
-    m.def(
-        "all_finite",
-        [](const FloatValues& values) {
-            const Unlocked unlocked(values.size());
-            return all_finite(values.data(), static_cast<std::int64_t>(values.size()));
-        },
-        "values"_a.noconvert());
+    const auto def_all_finite = [&]<class Some>(std::type_identity<Some>) {
+        m.def(
+            "all_finite",
+            [](const Some& values) {
+                const Unlocked unlocked(values.size());
+                return all_finite(values.data(), static_cast<std::int64_t>(values.size()));
+            },
+            "values"_a.noconvert(), "Return whether no value is infinite or NaN.");
+    };
+    def_all_finite(std::type_identity<Values>{});
+    def_all_finite(std::type_identity<FloatValues>{});
 
     bind_race(m);
     bind_selection(m);

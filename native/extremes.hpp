@@ -1,7 +1,6 @@
 // The smallest and the largest of some values.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 namespace sureshot {
@@ -10,13 +9,12 @@ struct Extremes {
     double smallest;
     double largest;
 
-    bool finite() const { return std::isfinite(smallest) && std::isfinite(largest); }
-
     // Of at least one value. Both are NaN if a value is.
     static Extremes of(const double* values, std::int64_t count);
 };
 
-// Whether no value is infinite or NaN.
-bool all_finite(const float* values, std::int64_t count);
+// Whether no value, of float or double, is infinite or NaN.
+template <class Value>
+bool all_finite(const Value* values, std::int64_t count);
 
 }  // namespace sureshot

@@ -27,11 +27,14 @@ def test_one_value_that_is_not_finite_is_found_wherever_it_is(size: int, odd: fl
         changed = values.copy()
         changed[at] = odd
         assert not _native.all_finite(changed)
+        assert not _native.all_finite(changed.astype(np.float32))
         np.testing.assert_array_equal(_native.extremes(changed), (changed.min(), changed.max()))
 
 
 def test_nothing_is_finite_and_has_no_extremes() -> None:
     assert _native.all_finite(np.empty(0))
+    assert _native.all_finite(np.full(40, np.finfo(np.float32).max))
+    assert _native.all_finite(np.full(40, -np.finfo(np.float64).max))
     with pytest.raises(ValueError, match="no values"):
         _native.extremes(np.empty(0))
 
