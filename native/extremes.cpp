@@ -1,6 +1,7 @@
 #include "extremes.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace sureshot {
@@ -30,9 +31,15 @@ Extremes Extremes::of(const double* values, std::int64_t count) {
 }
 
 bool all_finite(const float* values, std::int64_t count) {
-    bool finite = true;
-    for (std::int64_t at = 0; at < count; ++at) finite &= values[at] - values[at] == 0.0f;
-    return finite;
+    // By the bits of the exponent, which are all set in others: integers are compared side by side, and truth values
+    // are not.
+    constexpr std::uint32_t exponent = 0x7f800000;
+    std::uint32_t found = 0;
+    for (std::int64_t at = 0; at < count; ++at) {
+        const std::uint32_t bits = std::bit_cast<std::uint32_t>(values[at]);
+        found |= (bits & exponent) == exponent ? 1u : 0u;
+    }
+    return found == 0;
 }
 
 }  // namespace sureshot
