@@ -1,6 +1,7 @@
 #include "extremes.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace sureshot {

@@ -31,6 +31,8 @@ LogWealth log_wealth;
 RaiseRooms raise_rooms;
 FindReaching<float> reaching_floats;
 FindReaching<double> reaching_doubles;
+FindLargest<float> largest_floats;
+FindLargest<double> largest_doubles;
 FindEnds ends;
 QuerySums query_sums;
 
@@ -41,6 +43,6 @@ const Kernels kernels = {block_sums,    totals,        add_rows,        add_rows
                          widen_rows,    measure_floats, measure_doubles, floats_to_floats, floats_to_doubles,
                          doubles_to_floats, doubles_to_doubles, scan_rows, scan_columns, column_limits,
                          place_bets,    keep_bets,     estimate,        log_wealth,       raise_rooms,
-                         reaching_floats, reaching_doubles, ends, query_sums};
+                         reaching_floats, reaching_doubles, largest_floats, largest_doubles, ends, query_sums};
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -185,6 +185,11 @@ template <class Score>
 using FindReaching = std::int64_t(const ScoreTable<Score>& table, const ArmCuts<Score>& arms,
                                   const QueryCuts<Score>& queries, Reaching& out) noexcept;
 
+// The arm of any number of them, below 2^24, that has about the largest scale * score + unit * offset of each query.
+template <class Score>
+using FindLargest = void(const ScoreTable<Score>& table, const Score* scales, const Score* offsets, const Score* units,
+                         std::int32_t* arms) noexcept;
+
 // Scores of some arms, as they are ranked: `scale` times a sum, or times its absolute value. The sum is `unit` times
 // what was added up, and off by at most fixed + of_root * sqrt(square) + of_score * |sum|; without squares the size
 // of the sum is taken in their place. One entry per arm.
@@ -252,6 +257,8 @@ struct Kernels {
     RaiseRooms* raise_rooms;
     FindReaching<float>* reaching_floats;
     FindReaching<double>* reaching_doubles;
+    FindLargest<float>* largest_floats;
+    FindLargest<double>* largest_doubles;
     FindEnds* ends;
     QuerySums* query_sums;
 };

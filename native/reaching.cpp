@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "kernels.hpp"
 #include "layout.hpp"
 
@@ -55,6 +57,36 @@ std::int64_t reaching_of(const ScoreTable<Score>& table, const ArmCuts<Score>& a
     return found;
 }
 
+// Compares one arm with the largest so far, and takes its place where it has more. Numbers of arms are scores, too: so
+// they lie side by side with these.
+template <class Score, bool both_signs>
+SURESHOT_ALONE void compare(const Score* __restrict scores, const Score scale, const Score offset,
+                            const Score* __restrict units, std::int64_t count, const Score arm,
+                            Score* __restrict largest, Score* __restrict its_arm) {
+    for (std::int64_t q = 0; q < count; ++q) {
+        const Score score = both_signs ? (scores[q] < 0 ? -scores[q] : scores[q]) : scores[q];
+        const Score value = scale * score + offset * units[q];
+        const bool larger = value > largest[q];
+        largest[q] = larger ? value : largest[q];
+        its_arm[q] = larger ? arm : its_arm[q];
+    }
+}
+
+template <class Score>
+void largest_of(const ScoreTable<Score>& table, const Score* scales, const Score* offsets, const Score* units,
+                std::int32_t* arms) {
+    Score largest[queries_reaching], its_arm[queries_reaching] = {};
+    for (std::int64_t q = 0; q < table.queries; ++q) largest[q] = -std::numeric_limits<Score>::infinity();
+    for (std::int64_t arm = 0; arm < table.arms; ++arm) {
+        const auto run = [&]<bool both_signs>() {
+            compare<Score, both_signs>(table.scores + arm * table.stride, scales[arm], offsets[arm], units,
+                                       table.queries, static_cast<Score>(arm), largest, its_arm);
+        };
+        table.both_signs ? run.template operator()<true>() : run.template operator()<false>();
+    }
+    for (std::int64_t q = 0; q < table.queries; ++q) arms[q] = static_cast<std::int32_t>(its_arm[q]);
+}
+
 }  // namespace
 
 std::int64_t reaching_floats(const ScoreTable<float>& table, const ArmCuts<float>& arms,
@@ -65,6 +97,16 @@ std::int64_t reaching_floats(const ScoreTable<float>& table, const ArmCuts<float
 std::int64_t reaching_doubles(const ScoreTable<double>& table, const ArmCuts<double>& arms,
                               const QueryCuts<double>& queries, Reaching& out) noexcept {
     return reaching_of(table, arms, queries, out);
+}
+
+void largest_floats(const ScoreTable<float>& table, const float* scales, const float* offsets, const float* units,
+                    std::int32_t* arms) noexcept {
+    largest_of(table, scales, offsets, units, arms);
+}
+
+void largest_doubles(const ScoreTable<double>& table, const double* scales, const double* offsets,
+                     const double* units, std::int32_t* arms) noexcept {
+    largest_of(table, scales, offsets, units, arms);
 }
 
 }  // namespace sureshot::SURESHOT_ISA

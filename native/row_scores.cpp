@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -33,6 +35,17 @@ inline Lanes lanes_of(const Value* values) {
     return lanes_of(numbers);
 }
 
+// Adds the rewards of some values. Products of two numbers of float32, and of shorter types, are numbers of float64.
+template <class Value, class Query, class Reward>
+inline Lanes added(Lanes sums, Lanes values, Lanes asked) {
+    if constexpr (std::is_same_v<Reward, InnerProduct> && std::is_same_v<Query, float> &&
+                  !std::is_same_v<Value, double>) {
+        return fused(values, asked, sums);
+    } else {
+        return sums + Reward::reward(values, asked);
+    }
+}
+
 // Adds `count` columns to the lanes of some rows.
 template <class Value, class Query, class Reward, std::int64_t n_rows>
 SURESHOT_ALONE void add_values(const Value* const* rows, const Query* query, std::int64_t count,
@@ -46,7 +59,9 @@ SURESHOT_ALONE void add_values(const Value* const* rows, const Query* query, std
     const auto add = [&](std::int64_t start) {
         const Lanes asked = lanes_of(query + start);
         SURESHOT_UNROLLED
-        for (std::int64_t r = 0; r < n_rows; ++r) sums[r] += Reward::reward(lanes_of(own[r] + start), asked);
+        for (std::int64_t r = 0; r < n_rows; ++r) {
+            sums[r] = added<Value, Query, Reward>(sums[r], lanes_of(own[r] + start), asked);
+        }
     };
     std::int64_t start = 0;
     for (; start + columns_together <= count; start += columns_together) {
@@ -55,7 +70,8 @@ SURESHOT_ALONE void add_values(const Value* const* rows, const Query* query, std
                 const Few<Value> values{own[r] + start};
                 SURESHOT_UNROLLED
                 for (std::int64_t j = 0; j < columns_together; j += lanes) {
-                    sums[r] += Reward::reward(lanes_of(values.numbers + j), lanes_of(query + start + j));
+                    sums[r] = added<Value, Query, Reward>(sums[r], lanes_of(values.numbers + j),
+                                                          lanes_of(query + start + j));
                 }
             }
         } else {

@@ -14,6 +14,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // Queries of a piece, if there are so many: the scores of an arm are read in whole cache lines.
 constexpr std::int64_t fewest_queries = 64;
 
+// Arms that a first threshold is found from, if there are so many: then few of the others reach it.
+constexpr std::int64_t arms_of_first_threshold = 4096;
+
 // What a threshold is lowered by because it is computed in the precision of the scores: more than the rounding of
 // a dozen operations, a share of each term, and than what each number can lose to underflow. Nothing is compared
 // with a threshold of numbers beyond `largest`.
@@ -65,6 +68,8 @@ Selection::Cuts<Score> Selection::cuts_of(const ScoreErrors& errors) const {
                      std::vector<Score>(count),
                      std::vector<Score>(count),
                      std::vector<Score>(count),
+                     {},
+                     {},
                      0.0,
                      0.0,
                      0.0};
@@ -103,6 +108,40 @@ void Selection::set_cut(Cuts<Score>& cuts, std::size_t query) const noexcept {
 }
 
 template <class Score>
+void Selection::set_first_thresholds(const Score* scores, std::int64_t stride, const ScoreErrors& errors,
+                                     Cuts<Score>& cuts, std::int64_t begin, std::int64_t end) noexcept {
+    FindLargest<Score>* find;
+    if constexpr (sizeof(Score) == sizeof(float)) {
+        find = kernels().largest_floats;
+    } else {
+        find = kernels().largest_doubles;
+    }
+    const std::size_t arms = cuts.scale.size(), groups = 2 * k_;
+    for (std::size_t group = 0; group < groups; ++group) {
+        const std::size_t from = arms * group / groups, to = arms * (group + 1) / groups;
+        const auto row = static_cast<std::int64_t>(from);
+        for (std::int64_t some = begin; some < end; some += queries_reaching) {
+            const std::int64_t count = std::min(queries_reaching, end - some);
+            std::int32_t found[queries_reaching];
+            find({scores + row * stride + some, stride, static_cast<std::int64_t>(to - from), count, errors.both_signs},
+                 cuts.scale.data() + from, cuts.offset.data() + from, cuts.unit.data() + some, found);
+            for (std::int64_t at = 0; at < count; ++at) {
+                const std::int64_t arm = row + found[at];
+                const auto index = static_cast<std::size_t>(some + at);
+                own_[index].kept[group] = candidate(index, scores[arm * stride + some + at], arm, errors);
+            }
+        }
+    }
+    for (std::int64_t query = begin; query < end; ++query) {
+        const auto index = static_cast<std::size_t>(query);
+        own_[index].count = groups;
+        raise(own_[index]);
+        own_[index].count = 0;  // They come again with all arms.
+        set_cut(cuts, index);
+    }
+}
+
+template <class Score>
 void Selection::add(Team& team, const Score* scores, std::int64_t stride, std::int64_t first,
                     const ScoreErrors& errors) {
     Cuts<Score> cuts = cuts_of<Score>(errors);
@@ -126,9 +165,20 @@ void Selection::add(Team& team, const Score* scores, std::int64_t stride, std::i
             }
         }
     };
+    const std::int64_t fewest = 4 * static_cast<std::int64_t>(k_);  // two for each group
+    const bool begins = !begun_ && k_ > 0 && errors.count >= fewest;
+    if (begins) {
+        const std::int64_t arms = std::min(errors.count, std::max(arms_of_first_threshold, fewest));
+        for (std::int64_t arm = 0; arm < arms; ++arm) {
+            cuts.scale.push_back(static_cast<Score>(errors.scale[arm]));
+            cuts.offset.push_back(static_cast<Score>(errors.scale[arm] * errors.offset[arm]));
+        }
+    }
+    begun_ = true;
     team.run(
         queries(), errors.count,
         [&](std::int64_t begin, std::int64_t end) noexcept {
+            if (begins) set_first_thresholds(scores, stride, errors, cuts, begin, end);
             for (std::int64_t arm = 0; arm < errors.count && !team.cancelled(); arm += arms_reaching) {
                 const std::int64_t n_arms = std::min(arms_reaching, errors.count - arm);
                 for (std::int64_t query = begin; query < end; query += queries_reaching) {
@@ -143,15 +193,23 @@ template void Selection::add(Team&, const float*, std::int64_t, std::int64_t, co
 template void Selection::add(Team&, const double*, std::int64_t, std::int64_t, const ScoreErrors&);
 
 template <class Score>
+Selection::Candidate Selection::candidate(std::size_t query, Score score, std::int64_t arm,
+                                          const ScoreErrors& errors) const noexcept {
+    const double x = static_cast<double>(score) + units_[query] * errors.offset[arm];
+    const double middle = errors.scale[arm] * (errors.both_signs ? std::fabs(x) : x);
+    const double error = units_[query] * errors.fixed[arm] + lengths_[query] * errors.factor[arm];
+    const double low = middle - error;
+    return {arm, low > -infinity ? low : -infinity, middle + error};
+}
+
+template <class Score>
 bool Selection::take(Query& query, std::size_t at, Score score, std::int64_t arm, std::int64_t first,
                      const ScoreErrors& errors) noexcept {
     if (query.given_up) return false;
-    const double x = static_cast<double>(score) + units_[at] * errors.offset[arm];
-    const double middle = errors.scale[arm] * (errors.both_signs ? std::fabs(x) : x);
-    const double error = units_[at] * errors.fixed[arm] + lengths_[at] * errors.factor[arm];
-    if (middle + error < query.threshold) return false;  // A score that is no number stays a candidate.
-    const double low = middle - error;
-    query.kept[query.count++] = {first + arm, low > -infinity ? low : -infinity, middle + error};
+    Candidate next = candidate(at, score, arm, errors);
+    if (next.high < query.threshold) return false;  // A score that is no number stays a candidate.
+    next.arm += first;
+    query.kept[query.count++] = next;
     if (query.count < query.full) return false;
     drop(query);
     // Half of the room must be free again, or this would be done too often.
@@ -161,13 +219,17 @@ bool Selection::take(Query& query, std::size_t at, Score score, std::int64_t arm
     return true;
 }
 
+void Selection::raise(Query& query) const noexcept {
+    if (query.count < k_ || k_ == 0) return;
+    Candidate* const last = query.kept + (k_ - 1);
+    std::nth_element(query.kept, last, query.kept + query.count,
+                     [](const Candidate& a, const Candidate& b) { return a.low > b.low; });
+    query.threshold = std::max(query.threshold, last->low);
+}
+
 void Selection::drop(Query& query) const noexcept {
+    raise(query);
     Candidate* const end = query.kept + query.count;
-    if (query.count >= k_ && k_ > 0) {
-        Candidate* const last = query.kept + (k_ - 1);
-        std::nth_element(query.kept, last, end, [](const Candidate& a, const Candidate& b) { return a.low > b.low; });
-        query.threshold = std::max(query.threshold, last->low);
-    }
     const double threshold = query.threshold;
     Candidate* const left =
         std::remove_if(query.kept, end, [threshold](const Candidate& one) { return one.high < threshold; });

@@ -64,6 +64,7 @@ private:
     struct Cuts {
         std::vector<Score> threshold, unit, length, slack;  // of each query
         std::vector<Score> of_threshold, of_unit, of_length;  // of each arm
+        std::vector<Score> scale, offset;                     // of the first arms, if they begin the selection
         double most_of_threshold, most_of_unit, most_of_length;
     };
 
@@ -71,6 +72,16 @@ private:
     Cuts<Score> cuts_of(const ScoreErrors& errors) const;
     template <class Score>
     void set_cut(Cuts<Score>& cuts, std::size_t query) const noexcept;
+    // Gives some queries a first threshold, from the scores of some arms in 2 k groups: that of the k-th best of those
+    // that seem best in their group. They differ, so k arms have scores that are as high.
+    template <class Score>
+    void set_first_thresholds(const Score* scores, std::int64_t stride, const ScoreErrors& errors, Cuts<Score>& cuts,
+                              std::int64_t begin, std::int64_t end) noexcept;
+    // An arm with the ends that the score of a query lies between.
+    template <class Score>
+    Candidate candidate(std::size_t query, Score score, std::int64_t arm, const ScoreErrors& errors) const noexcept;
+    // Raises the threshold to the k-th best low end of those that are kept.
+    void raise(Query& query) const noexcept;
     // Takes one score; returns whether the threshold of the query has changed.
     template <class Score>
     bool take(Query& query, std::size_t at, Score score, std::int64_t arm, std::int64_t first,
@@ -82,6 +93,7 @@ private:
     std::vector<double> units_, lengths_;
     std::unique_ptr<Candidate[]> room_;
     std::vector<Query> own_;
+    bool begun_ = false;
 };
 
 }  // namespace sureshot

@@ -16,6 +16,7 @@ from sureshot.queries import _divide
 from sureshot.result import share_time
 from sureshot.search.exact import AT_ONCE
 from sureshot.search.problem import Tally, timed
+from sureshot.search.race import finishing
 from sureshot.sources import costs
 from tests.conftest import CERTAIN
 
@@ -94,32 +95,75 @@ def test_more_queries_than_are_searched_at_once(races: list[Course]) -> None:
     np.testing.assert_array_equal(found.indices, expected)
 
 
+def without_a_gap(order: Literal["C", "F"]) -> tuple[Array, Array]:
+    """Return rows and queries that have nothing in common."""
+    rng = np.random.default_rng(8)
+    data = np.asarray(rng.standard_normal((4000, 2048), dtype=np.float32), order=order)
+    return data, rng.standard_normal((24, 2048))
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_batch_that_gains_nothing_by_sampling_is_multiplied(
     order: Literal["C", "F"], threads: int
 ) -> None:
-    rng = np.random.default_rng(8)
-    data = np.asarray(rng.standard_normal((4000, 2048), dtype=np.float32), order=order)
-    queries = rng.standard_normal((24, 2048))
-    found = sureshot.top_k(data, queries, 5, bounds="scan", rng=1, threads=threads)
+    data, queries = without_a_gap(order)
+    found = sureshot.top_k(data, queries, 5, bounds=sureshot.scan(data), rng=1, threads=threads)
     exactly = sureshot.top_k(data, queries, 5, method="exact")
     np.testing.assert_array_equal(found.indices, exactly.indices)
     np.testing.assert_array_equal(found.scores, exactly.scores)
-    one, two, *others = found.queries
-    assert one.work.numbers_read - one.work.numbers_scanned > data.size  # raced before
-    assert two.work.numbers_read > data.size
-    for other, expected in zip(others, exactly.queries[2:], strict=True):
-        assert other.certificate.exact
-        assert other.work.numbers_read == expected.work.numbers_read
-        assert other.work.exact_scores < 50
+    more = [
+        one.work.numbers_read - expected.work.numbers_read
+        for one, expected in zip(found.queries, exactly.queries, strict=True)
+    ]
+    assert 0 < more[0] < data.size / 20  # A few arms have told.
+    assert not any(more[1:])
+    for one in found.queries:
+        assert one.certificate.exact
+        assert one.work.exact_scores < 50
 
 
-def test_a_batch_that_gains_by_sampling_is_raced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(costs, "PRODUCT_NUMBER", 0.1)  # rows this short are multiplied as quickly
-    rng = np.random.default_rng(9)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_races_that_gain_nothing_are_the_last(
+    order: Literal["C", "F"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finishing, "products_seem_to_cost_less", lambda *_: False)
+    data, queries = without_a_gap(order)
+    found = sureshot.top_k(data, queries, 5, bounds=sureshot.scan(data), rng=1)
+    exactly = sureshot.top_k(data, queries, 5, method="exact")
+    np.testing.assert_array_equal(found.indices, exactly.indices)
+    np.testing.assert_array_equal(found.scores, exactly.scores)
+    more = [
+        one.work.numbers_read - expected.work.numbers_read
+        for one, expected in zip(found.queries, exactly.queries, strict=True)
+    ]
+    assert all(more[:2])  # raced before
+    assert not any(more[2:])
+
+
+@pytest.mark.usefixtures("costs_decide")
+def test_a_batch_whose_first_rounds_cost_more_than_a_product_is_not_raced(
+    races: list[Course],
+) -> None:
+    rng = np.random.default_rng(11)
     patterns = rng.standard_normal((3, 20_000), dtype=np.float32)
     data = rng.standard_normal((3000, 3), dtype=np.float32) @ patterns
+    queries = rng.standard_normal((20, 3)) @ patterns
+    bounds, before = sureshot.scan(data), len(races)
+    sureshot.top_k(data, queries[0], 5, bounds=bounds, rng=1)
+    alone = len(races)
+    assert alone > before
+    found = sureshot.top_k(data, queries, 5, bounds=bounds, rng=1)
+    assert len(races) == alone
+    assert all(one.certificate.exact for one in found.queries)
+
+
+@pytest.mark.usefixtures("costs_decide")
+def test_a_batch_that_gains_by_sampling_is_raced() -> None:
+    # Shorter rows are multiplied as quickly as they are raced.
+    rng = np.random.default_rng(9)
+    patterns = rng.integers(-5, 6, (3, 200_000), dtype=np.int8)
+    data = rng.integers(-8, 9, (1000, 3), dtype=np.int8) @ patterns
     queries = rng.standard_normal((20, 3)) @ patterns
     found = sureshot.top_k(data, queries, 5, bounds=sureshot.scan(data), rng=1)
     for one in found.queries:

@@ -14,31 +14,22 @@ import numpy as np
 
 from measurements.harness import machine
 from measurements.harness.page import left_aligned
+from measurements.policy.batch_costs import REPEATS, BatchCalibration, median_seconds
 from sureshot import _native
 from sureshot._elements import for_kernels
-from sureshot.experiments import clock
 from sureshot.search.race import policy
 from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import BET, DRAW
 from sureshot.sources import costs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-REPEATS = 7
 LINE = 16  # float32 in a cache line
 STEPS = 200
 FEW_STEPS = 4
-
-
-def median_seconds(call: Callable[[int], object]) -> float:
-    """Return the median time of some calls; the first one warms up."""
-    times = clock.in_turn({"call": call}, range(REPEATS + 1), rest=0.0)["call"]
-    return float(np.median(times.seconds[1:]))
 
 
 class Calibration:
@@ -131,6 +122,29 @@ class Calibration:
         return 1e9 * median_seconds(lambda repeat: orders[repeat].draw(count)) / count
 
 
+def batch_costs(batch: BatchCalibration) -> dict[str, tuple[float, float]]:
+    """Return what was measured of batches, and what the code assumes."""
+    read, each = batch.product()
+    screen_read, screen_each = batch.screen()
+    shared, pair = batch.shared(), batch.pair()
+    call, query, score = batch.small_product(each, pair)
+    evaluated_query, evaluated_score = batch.small_array()
+    return {
+        "SHARED_NUMBER": (shared, costs.SHARED_NUMBER),
+        "SCREEN_NUMBER": (screen_each, costs.SCREEN_NUMBER),
+        "SCREEN_READ": (screen_read, costs.SCREEN_READ),
+        "EVALUATED_SCORE": (evaluated_score, costs.EVALUATED_SCORE),
+        "EVALUATED_QUERY": (evaluated_query, costs.EVALUATED_QUERY),
+        "PRODUCT_NUMBER": (each, costs.PRODUCT_NUMBER),
+        "PRODUCT_READ": (read, costs.PRODUCT_READ),
+        "BLAS_READ": (batch.blas_read(each), costs.BLAS_READ),
+        "PRODUCT_CALL": (call, costs.PRODUCT_CALL),
+        "PRODUCT_SCORE": (score, costs.PRODUCT_SCORE),
+        "PAIR_NUMBER": (pair, costs.PAIR_NUMBER),
+        "PRODUCT_QUERY": (query, costs.PRODUCT_QUERY),
+    }
+
+
 def main() -> None:
     """Print what was measured beside what the code assumes."""
     parser = argparse.ArgumentParser(
@@ -150,6 +164,10 @@ def main() -> None:
         "VISIT_OF_ROW": (visit, costs.VISIT_OF_ROW),
         "DRAW": (calibration.draw(), DRAW),
     }
+    del calibration  # before the next array
+    measured |= batch_costs(
+        BatchCalibration(options.rows, options.coordinates // 10, options.threads)
+    )
     table = [[name, f"{found:.3g}", f"{used:g}"] for name, (found, used) in measured.items()]
     print("\n".join(left_aligned(["cost", "measured, ns", "used"], table)))
 

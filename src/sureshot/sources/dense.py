@@ -71,6 +71,7 @@ class DenseSource(QuerySource):
         self.blocks = blocks
         self.team = team
         self.promised = promised
+        self._tiles: Tiles | None = None  # made when they are first asked for
         self.dense = _native.Dense(
             values, element, REWARDS[reward], query, block=blocks.size, shift=blocks.shift
         )
@@ -83,7 +84,9 @@ class DenseSource(QuerySource):
 
     def tiles(self) -> Tiles | None:
         """Return the rows as a matrix product takes them."""
-        return Tiles(self.data)
+        if self._tiles is None:
+            self._tiles = Tiles(self.data)
+        return self._tiles
 
     def check_norms(self, arms: Ints, norms: Floats) -> None:
         """Raise `BoundsError` if these norms of some arms are not what was promised."""

@@ -9,12 +9,14 @@ import numpy as np
 
 from sureshot.search import exact, product
 from sureshot.search.problem import timed
+from sureshot.search.race import choice, policy
 from sureshot.search.race.costs import costs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sureshot._native import Team
+    from sureshot._seed import Rng
     from sureshot._types import Ints
     from sureshot.search.problem import Answer, Problem, Tally
     from sureshot.search.race.race import Race
@@ -35,13 +37,32 @@ class Outcome:
         return self.race is not None and len(self.left) == 0
 
 
+def products_seem_to_cost_less(problem: Problem, rng: Rng, tally: Tally, n_queries: int) -> bool:
+    """Predict before a race, from one query, whether so many cost less by a matrix product.
+
+    Where the first rounds of a race cost less than a product and reading everything costs more, a few arms are read.
+    """
+    rules = policy.DEFAULT
+    if problem.limited or not product.suits(problem, n_queries):
+        return False
+    multiplied = product.cost_of_query(problem, n_queries)
+    if choice.least_cost(problem, rules) >= multiplied:
+        return True
+    if choice.cost_of_everything(problem) <= multiplied:
+        return False
+    wanted = choice.Choice(race=True, why="it may cost less than a product", sure=False)
+    if not choice.if_possible(problem, wanted).race:
+        return False
+    return choice.sampled_cost(problem, rng, tally, rules) >= multiplied
+
+
 def products_cost_less(outcomes: Sequence[Outcome], n_queries: int) -> bool:
     """Return whether so many other queries, and what these left, cost less by a matrix product.
 
     The others are predicted to cost what these have cost, and what is left of them.
     """
     problem = outcomes[0].problem
-    if problem.budget is not None or problem.deadline is not None:
+    if problem.limited:
         return False
     n_queries += sum(not one.over for one in outcomes)
     if not product.suits(problem, n_queries):
@@ -56,8 +77,11 @@ def _cost(outcome: Outcome) -> float:
     costs = costs_of(source.costs, len(outcome.problem.arms))
     left = len(outcome.left) if outcome.race else len(outcome.problem.arms)
     steps = (tally.numbers_read - tally.numbers_scanned) / source.blocks.size
+    active = [one.active for one in tally.rounds]
+    visits = len(outcome.problem.arms) + sum(active[:-1]) if active else 0
     return (
         steps * costs.step
+        + visits * costs.visit
         + len(tally.rounds) * costs.round
         + left * source.blocks.count * costs.rest
     )
