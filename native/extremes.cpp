@@ -1,7 +1,6 @@
 #include "extremes.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 namespace sureshot {
