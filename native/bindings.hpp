@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "arena.hpp"
 #include "matrix.hpp"
 #include "reading.hpp"
 
@@ -108,7 +109,7 @@ auto array_of(std::vector<Value> values) {
 
 // An array that shares the memory of the object it is a property of.
 template <class Value>
-auto view_of(std::vector<Value>& values) {
+auto view_of(PerArm<Value>& values) {
     return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(values.data(), {values.size()}, nb::handle());
 }
 

@@ -92,7 +92,7 @@ using LedgerClass = nb::class_<Ledger>;
 
 // An array with one entry per arm that shares the memory of the ledger.
 template <class Value>
-void add_property(LedgerClass& ledger, const char* name, std::vector<Value> Ledger::*values,
+void add_property(LedgerClass& ledger, const char* name, PerArm<Value> Ledger::*values,
                   const char* doc) {
     ledger.def_prop_ro(
         name, [values](Ledger& self) { return view_of(self.*values); }, nb::rv_policy::reference_internal, doc);

@@ -136,7 +136,7 @@ double predicted_front(const Ledger& ledger, double share, double log_level) {
 }
 
 double likely_threshold(const Ledger& ledger, std::int64_t k) {
-    const std::vector<double>&estimates = ledger.estimates, &errors = ledger.errors;
+    const PerArm<double>&estimates = ledger.estimates, &errors = ledger.errors;
     // Times a power of two, so that squares stay within the range of double.
     double largest = 0.0;
     for (std::size_t arm = 0; arm < ledger.n_arms(); ++arm) {
@@ -164,7 +164,8 @@ double likely_threshold(const Ledger& ledger, std::int64_t k) {
         const auto position = static_cast<std::int64_t>(arm);
         if (ledger.status[arm] == known) {
             best.show(ledger.scores[arm], position);
-        } else if (ledger.steps[arm] > 0) {
+        } else if (ledger.steps[arm] > 0 && std::max(unit * estimates[arm], mean) > unit * best.last()) {
+            // Others have not been read, or are not among the largest.
             const double error = unit * errors[arm], off = unit * estimates[arm] - mean;
             const double share = spread > 0.0 ? spread / (spread + error * error) : 0.0;
             best.show((mean + share * off) / unit, position);

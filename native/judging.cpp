@@ -15,6 +15,8 @@ namespace {
 // whose result is too small for a float.
 constexpr double float_rounding = 0x1p-21;
 constexpr double smallest_guard = 0x1p-120;
+// To begin a replay takes about as long as to read so many numbers.
+constexpr std::int64_t numbers_worth_a_replay = 0x100;
 // As a float it can still be multiplied by the scale of an arm.
 constexpr double largest_offset = 1e30;
 
@@ -22,6 +24,7 @@ constexpr double largest_offset = 1e30;
 struct Test {
     double theta;
     double log_level;
+    double level = std::exp(log_level);
     std::vector<float> offset, inverse_left;  // as in Replay, padded to whole groups
 
     Test(const Ledger& ledger, double theta, double log_level) : theta(theta), log_level(log_level) {
@@ -58,7 +61,7 @@ class ArmReplay {
         inverse_scale_ = static_cast<float>(ledger.inverse_scale[arm] / ledger.unit_of_scale[arm]);
         guard_ = static_cast<float>(guard * (1.0 + float_rounding));
         largest_loss_ = static_cast<float>(ledger.constants.largest_loss);
-        level_ = std::exp(test.log_level) * (1.0 + float_rounding * static_cast<double>(steps_));
+        level_ = test.level * (1.0 + float_rounding * static_cast<double>(steps_));
     }
 
     // Replays a stream from where `past` ended, and moves `past` on to its last full group.
@@ -94,6 +97,7 @@ class ArmReplay {
     }
 
     void replay_to(std::int64_t stop, std::size_t stream, Past& past) const {
+        if (stop == past.groups) return;
         past.log = replay(next_group(stream, past), past.groups, stop, past.wealth, past.last);
         past.groups = stop;
     }
@@ -128,7 +132,7 @@ double certain_limit(const Ledger& ledger, std::int64_t position) {
 
 // The wealth of the bets against an arm, the smaller of both signs; infinite if they win. `pasts` has where the
 // replay of each stream begins, and gets where it ended; null for replays from the start.
-Grown log_wealth(const Ledger& ledger, std::int64_t position, const Test& test, std::vector<Past>* pasts) {
+Grown log_wealth(const Ledger& ledger, std::int64_t position, const Test& test, PerArm<Past>* pasts) {
     const auto arm = static_cast<std::size_t>(position);
     if (ledger.steps[arm] == 0) {
         const double lowest = test.theta - ledger.rounding * std::fabs(test.theta);
@@ -236,7 +240,7 @@ std::int64_t judge(Ledger& ledger, Team& team, const std::int64_t* positions, st
     const Test test(ledger, theta, log_level);
     Replays& replays = ledger.replays;
     std::atomic<std::int64_t> number{0};
-    team.run(count, 2 * ledger.drawn.count(), [&](std::int64_t begin, std::int64_t end) noexcept {
+    team.run(count, numbers_worth_a_replay + 2 * ledger.drawn.count(), [&](std::int64_t begin, std::int64_t end) noexcept {
         std::int64_t own = 0;
         for (std::int64_t p = begin; p < end; ++p) {
             if (p + 1 < end) fetch_bets(ledger, positions[p + 1], test);

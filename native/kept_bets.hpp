@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "arena.hpp"
 #include "bets.hpp"
 
 namespace sureshot {
@@ -17,7 +18,7 @@ inline std::int64_t groups_of(std::int64_t steps) { return (steps + steps_per_gr
 
 class KeptBets {
  public:
-    explicit KeptBets(std::size_t streams) : first_(streams, 0), last_(streams, 0) {}
+    KeptBets(std::size_t streams, Arena& arena) : first_(streams, 0, &arena), last_(streams, 0, &arena) {}
 
     // Makes room for groups, with anything in them; returns the first. Throws std::bad_alloc.
     std::uint32_t reserve(std::int64_t groups);
@@ -61,7 +62,7 @@ class KeptBets {
     std::vector<Group*> slab_of_;
     std::vector<std::uint32_t> next_;
     std::uint32_t used_ = 0;
-    std::vector<std::uint32_t> first_, last_;  // of each stream
+    PerArm<std::uint32_t> first_, last_;  // of each stream
 };
 
 }  // namespace sureshot

@@ -12,6 +12,7 @@
 #include <limits>
 #include <vector>
 
+#include "arena.hpp"
 #include "bets.hpp"
 #include "drawn_steps.hpp"
 #include "kept_bets.hpp"
@@ -80,15 +81,15 @@ struct Past {
 // What the last replay of each arm found. The wealth is a logarithm to the base 2, the smaller one of both
 // signs.
 struct Replays {
-    explicit Replays(std::size_t n_arms, std::size_t streams)
-        : steps(n_arms, 0), wealth(n_arms, 0.0), earlier_steps(n_arms, 0), earlier_wealth(n_arms, 0.0),
-          pasts(streams) {}
+    Replays(std::size_t n_arms, std::size_t streams, Arena& arena)
+        : steps(n_arms, 0, &arena), wealth(n_arms, 0.0, &arena), earlier_steps(n_arms, 0, &arena),
+          earlier_wealth(n_arms, 0.0, &arena), pasts(streams, Past{}, &arena) {}
 
-    std::vector<std::int64_t> steps;  // read of the arm then
-    std::vector<double> wealth;
-    std::vector<std::int64_t> earlier_steps;  // fewer, for the growth since
-    std::vector<double> earlier_wealth;       // after those
-    std::vector<Past> pasts;                  // of each stream
+    PerArm<std::int64_t> steps;  // read of the arm then
+    PerArm<double> wealth;
+    PerArm<std::int64_t> earlier_steps;  // fewer, for the growth since
+    PerArm<double> earlier_wealth;       // after those
+    PerArm<Past> pasts;                  // of each stream
 };
 
 struct Ledger {
@@ -149,22 +150,24 @@ struct Ledger {
     const double magnitude, weights, rounding;
     const bool estimated;
 
+    Arena arena;  // of all that follows
+
     // What is given of each arm.
-    std::vector<double> scale, inverse_scale;
-    std::vector<double> limit;  // of y for range bets, of |row|^2 for norm bets
+    PerArm<double> scale, inverse_scale;
+    PerArm<double> limit;  // of y for range bets, of |row|^2 for norm bets
 
     // What has become of each arm.
-    std::vector<std::int8_t> status;
-    std::vector<std::int64_t> steps;  // read
-    std::vector<double> scores;       // exact, of the known arms
-    std::vector<double> estimates;    // of the scores, from what was read
-    std::vector<double> errors;       // their standard errors
+    PerArm<std::int8_t> status;
+    PerArm<std::int64_t> steps;  // read
+    PerArm<double> scores;       // exact, of the known arms
+    PerArm<double> estimates;    // of the scores, from what was read
+    PerArm<double> errors;       // their standard errors
 
     // What was read of each arm, added up.
-    std::vector<double> high, low;         // high + low: block sums
-    std::vector<double> sum, sum_squares;  // y and y^2
-    std::vector<double> seen;              // squared data values
-    std::vector<double> sum_u, sum_u_squares, sum_u_y;  // for norm bets, in the unit of the arm
+    PerArm<double> high, low;         // high + low: block sums
+    PerArm<double> sum, sum_squares;  // y and y^2
+    PerArm<double> seen;              // squared data values
+    PerArm<double> sum_u, sum_u_squares, sum_u_y;  // for norm bets, in the unit of the arm
 
     DrawnSteps drawn;
     KeptBets bets;
@@ -174,7 +177,7 @@ struct Ledger {
     // its inverse scale, and mostly its y are, too. The common factor is chosen when the first y are read.
     double unit = 1.0;
     bool unit_chosen = false;
-    std::vector<double> unit_of_scale;
+    PerArm<double> unit_of_scale;
 
     // Memory that reading reuses: the block sums that each thread reads before it bets on them.
     std::vector<double> tables;

@@ -13,8 +13,6 @@ namespace sureshot {
 namespace {
 
 // Slabs are as large as a huge page, which saves hundreds of page faults for each.
-constexpr std::size_t slab_bytes = sizeof(Group) << Chains::slab_bits;
-
 // A few slabs of finished searches are kept for the next one: the system would clear new ones first, which takes
 // longer than to fill them, and a seventh of the time of a query that reads little. Larger searches give
 // everything else back when they end.
@@ -51,7 +49,7 @@ class SlabCache {
     }
 
  private:
-    static constexpr std::size_t most = 2;  // 4 MB
+    static constexpr std::size_t most = 3;  // 6 MB
 
     static void free(Group* slab) { ::operator delete[](slab, std::align_val_t{slab_bytes}); }
 

@@ -48,6 +48,15 @@ def test_an_arm_that_needs_a_long_order_alone_is_evaluated() -> None:
     assert policy.how_many_to_evaluate(costs, needed, front=100, length=1000) == 1
 
 
+def test_a_long_round_of_few_arms_is_worse_than_to_evaluate_them() -> None:
+    """A row of 1,000 blocks costs 2,000; bets on few arms cost 100 a step, besides 7 for each arm."""
+    costs = Costs(**{name: getattr(ROWS, name) for name in Costs.__slots__} | {"draw": 100.0})
+    for arms, steps, slow in ((1, 18, False), (1, 19, True), (5, 74, False), (5, 75, True)):
+        assert policy.few_arms_are_slow(costs, arms, steps, length=1000) is slow
+    assert not policy.few_arms_are_slow(ROWS, 50, steps=285, length=1000)
+    assert not policy.few_arms_are_slow(PULLS, 1, steps=1000, length=1000)
+
+
 def test_pulls_are_never_spent_on_an_arm_that_needs_fewer() -> None:
     needed = np.array([10.0, 400.0, 899.0])
     assert policy.how_many_to_evaluate(PULLS, needed, front=100, length=1000) == 0

@@ -23,8 +23,8 @@ UNDERFLOW = {"float32": 2.0**-124, "float64": 2.0**-700}
 # More than the square root of what a square can lose to it.
 LOST_NORM = 2.0**-511
 
-# The same of a square in float32.
-LOST_NORM_OF_FLOATS = 2.0**-72
+# The same of a square in float32, even where what is no normal number is replaced by zero.
+LOST_NORM_OF_FLOATS = 2.0**-62
 
 # A query whose largest value is between these is multiplied as it is, and one of zeros.
 SMALLEST_SIZE = 2.0**-10

@@ -95,8 +95,9 @@ def _cost_of_everything(race: Race) -> float:
 
 def _cost_so_far(race: Race) -> float:
     """Return what a race has cost; by column, where that is far more than the steps, with its rounds."""
-    costs, steps = race.costs, race.costs.step * float(race.ledger.steps.sum())
+    spent = race.costs.step * race.steps_read
     if not race.problem.source.coordinate_major:
-        return steps
-    visits = (len(race.fronts) - 1) * (costs.round + costs.visit * len(race.problem.arms))
-    return steps + visits + costs.row * race.order.length * len(race.known_scores())
+        return spent
+    rounds = race.costs.round * (len(race.fronts) - 1)
+    rows = race.costs.row * race.order.length * len(race.known_scores())
+    return spent + race.cost_of_visits() + rounds + rows

@@ -181,6 +181,14 @@ def evaluation_pays(policy: Policy, waste: float, evaluation: float, next_round:
     return policy.patience * waste * evaluation <= next_round
 
 
+def few_arms_are_slow(costs: Costs, arms: int, steps: int, length: int) -> bool:
+    """Return whether to evaluate that many arms costs less than to read so many steps of them.
+
+    Bets are placed on many arms at a time, so a step costs something however few they are.
+    """
+    return costs.row * length * arms < (costs.lone_step * arms + costs.draw) * steps
+
+
 def how_many_to_evaluate(costs: Costs, needed: Floats, front: int, length: int) -> int:
     """Return how many of some arms to evaluate now, those that need the most steps.
 
@@ -209,17 +217,19 @@ def finishing_may_pay(
     ahead: int,
     blocks: float,
     ledger_bytes: int,
+    besides: float = 0.0,
 ) -> bool:
     """Return whether so much has been spent that to go on must be worth it.
 
     Asked before the next round spends more, and when the bets take too much memory. `steps` is how many all
-    arms have read together, `ahead` how many the next round reads, `blocks` how many there are.
+    arms have read together, `ahead` how many the next round reads, `blocks` how many there are, `besides` what
+    has been spent besides steps.
     """
     if front < policy.fewest_steps:
         return False
     allowed = policy.finish_after * costs.rest * blocks
     return (
-        costs.step * (steps + ahead) > allowed
+        costs.step * (steps + ahead) + besides > allowed
         or ledger_bytes * (steps + ahead) > costs.ledger_bytes * steps
     )
 

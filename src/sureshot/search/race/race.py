@@ -119,6 +119,12 @@ class Race:
             steps = max(1, math.floor(self.allowance.share * affordable))
         return math.sqrt(2 * self.log_level / steps)
 
+    def cost_of_visits(self) -> float:
+        """Return what it has cost to come back to the arms, where that counts: by column, where steps cost little."""
+        if not self.problem.source.coordinate_major:
+            return 0.0
+        return (len(self.fronts) - 1) * self.costs.visit * len(self.problem.arms)
+
     def undecided(self) -> Ints:
         """Return the positions of the arms that are neither dropped nor known."""
         return np.flatnonzero(self.ledger.status <= SUSPENDED)
@@ -197,6 +203,11 @@ class Race:
             behind = waiting[there]
             if len(behind) == 0:
                 continue
+            if policy.few_arms_are_slow(
+                self.costs, len(behind), stop - start, self.order.length
+            ) and self._affords(behind):
+                self.evaluate(behind)
+                continue
             cost = len(behind) * (stop - start) * self.problem.source.blocks.size
             if not self.budget.allows(cost):
                 return False
@@ -264,7 +275,7 @@ class Race:
         chosen = survey.candidates
         if survey.others and not (len(chosen) and self._evaluation_pays(survey)):
             slow = self._slow_arms(survey)
-            chosen = np.union1d(chosen, slow) if len(slow) else slow
+            chosen = np.sort(np.concatenate([chosen, slow])) if len(slow) else slow
         if len(chosen) and self._affords(chosen):
             self.evaluate(chosen)
 
@@ -281,12 +292,16 @@ class Race:
         """Return the active arms, no candidates, that are known sooner than they are beaten."""
         if self.front < self.rules.fewest_steps or survey.others > self.rules.most_slow_arms:
             return np.empty(0, dtype=np.int64)
-        others = np.setdiff1d(self.ledger.arms_with(ACTIVE), survey.candidates)
+        active = self.ledger.arms_with(ACTIVE)
+        others: Ints = np.delete(active, np.searchsorted(active, survey.candidates))
+        ahead = self._next_front(survey.others) - self.front
+        if policy.few_arms_are_slow(self.costs, len(others), ahead, self.order.length):
+            return others
         needed = self.ledger.needed_steps(
             others, self.order.length, self.guess + self.problem.epsilon, self.log_level
         )
         count = policy.how_many_to_evaluate(self.costs, needed, self.front, self.order.length)
-        slow: Ints = others[np.argsort(-needed, kind="stable")[:count]]
+        slow: Ints = others[np.argsort(-needed, kind="stable")[:count]] if count else others[:0]
         return slow
 
     def _affords(self, positions: Ints) -> bool:
@@ -318,6 +333,7 @@ class Race:
             active * (self._end_of_round(active) - self.front),
             float(self.order.length) * (len(self.problem.arms) - self.put_off),
             self.ledger.bytes,
+            self.cost_of_visits(),
         ):
             return nothing
         if self.put_off:
