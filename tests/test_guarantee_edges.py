@@ -134,6 +134,7 @@ def race_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     race_any_size(monkeypatch)
     monkeypatch.setattr(policy, "finishing_may_pay", lambda *_: False)
     monkeypatch.setattr(policy, "how_many_to_evaluate", lambda *_: 0)
+    monkeypatch.setattr(policy, "few_arms_are_slow", lambda *_: False)
 
 
 def excused(found: sureshot.TopK, data: Floats, query: Floats) -> bool:

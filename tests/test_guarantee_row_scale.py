@@ -31,6 +31,7 @@ def _race_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     race_any_size(monkeypatch)
     monkeypatch.setattr(policy, "finishing_may_pay", lambda *_: False)
     monkeypatch.setattr(policy, "how_many_to_evaluate", lambda *_: 0)
+    monkeypatch.setattr(policy, "few_arms_are_slow", lambda *_: False)
 
 
 def population(seed: int) -> tuple[Floats, Floats, Floats]:
