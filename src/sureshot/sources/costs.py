@@ -38,13 +38,13 @@ EVALUATED_QUERY = 2_500.0
 # BLAS, where it is read once more for its square.
 PRODUCT_NUMBER = 0.011
 PRODUCT_READ = 0.1
-BLAS_READ = 0.3
+BLAS_READ = 0.45
 # A matrix product, besides what it computes; to choose the best of the scores of a query, each; to evaluate the arms that
 # can be among the best of one query, each number of theirs; and for each query.
 PRODUCT_CALL = 150_000.0
-PRODUCT_SCORE = 0.8
-PAIR_NUMBER = 0.07
-PRODUCT_QUERY = 2_000.0
+PRODUCT_SCORE = 1.2
+PAIR_NUMBER = 0.12
+PRODUCT_QUERY = 1_000.0
 # A round of a search, besides what it reads.
 ROUND = 120_000.0
 
