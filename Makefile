@@ -36,9 +36,9 @@ bench-share: .venv/tested
 	$(BIN)/python -m measurements.share.table results/share.jsonl
 
 # How fast a search is next to numpy, faiss and usearch, at full size: wants a quiet machine, and
-# is meant to stay within 10 GB of memory and 40 minutes; SPEED=--small takes a minute or two. --write
-# puts the tables and the figure into docs/, --check fails if a target is not met:
-#   make bench-speed SPEED="--fashion fashion_mnist.npz --write --check"
+# takes 12 GB of memory and about an hour; SPEED=--small takes a minute or two. An interrupted run goes on
+# with the same command. --write puts the tables and the figure into docs/, --check fails if a target is not met:
+#   make bench-speed SPEED="--fashion fashion_mnist.npz --spectrograms esc10.npz --write --check"
 bench-speed: .venv/benched
 	$(BIN)/python -m measurements.speed.run $(SPEED)
 

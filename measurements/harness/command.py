@@ -15,6 +15,9 @@ FILE_OPTIONS = {
     "fashion-gradients": "fashion",
     "spectrograms": "spectrograms",
     "spectrograms-centred": "spectrograms",
+    "spectrograms-copied": "spectrograms",
+    "images": "fashion",
+    "images-upsampled": "fashion",
     "copied-clips": "spectrograms",
     "mixed-clips": "spectrograms",
     "enlarged-images": "fashion",
@@ -63,11 +66,15 @@ def file_of(name: str, settings: argparse.Namespace) -> Path | None:
 
 
 def lacks_file(name: str, settings: argparse.Namespace) -> bool:
-    """Return whether a workload needs a file that was not given, and report it."""
-    lacking = name in FILE_OPTIONS and file_of(name, settings) is None
-    if lacking:
+    """Return whether a workload needs a file that was not given or is not there, and report it."""
+    if name not in FILE_OPTIONS:
+        return False
+    path = file_of(name, settings)
+    if path is None:
         report(f"{name}: skipped, it needs --{FILE_OPTIONS[name]} PATH")
-    return lacking
+    elif not path.exists():
+        report(f"{name}: skipped, expected a file, got {path}")
+    return path is None or not path.exists()
 
 
 def report(line: str) -> None:

@@ -20,6 +20,10 @@ WORKLOADS = (
     "low-rank",
     "fashion-gradients",
     "digits-gradients",
+    "spectrograms-centred",
+    "spectrograms-copied",
+    "images",
+    "images-upsampled",
     "planted-0.3",
     "unit-norm",
     "correlated",
@@ -31,6 +35,10 @@ ORDERS: tuple[Literal["row", "coordinate"], ...] = ("row", "coordinate")
 # The workload that everything else than bounds is varied on.
 VARIED = "low-rank"
 UNIT = "unit-norm"
+# Those that are searched with more and more coordinates. Gradients get them from a wider network.
+WIDENED = ("low-rank", "fashion-gradients")
+# The file has fewer of them than the rows that others have at the small size.
+FEW_ROWS = "spectrograms-centred"
 
 
 class Sizes(NamedTuple):
@@ -39,14 +47,30 @@ class Sizes(NamedTuple):
     n: int | None
     N: int | None
     growth_n: tuple[int, ...]  # smaller than n; n itself is measured anyway
-    growth_N: tuple[int, ...]
+    wide_n: int
+    wide_N: tuple[int, ...]
     narrow_n: int  # rows of the types that numpy is slow with
+    few_n: int | None  # rows of the workload that has few
     queries: int
 
+    def usual(self, workload: str) -> tuple[int | None, int | None]:
+        """Return the n and the N that a workload is asked for where neither is varied."""
+        return self.few_n if workload == FEW_ROWS else self.n, self.N
 
+
+WIDEST = 1_000_000
 SIZES = {
-    "small": Sizes(1_000, 20_000, (250, 500), (5_000, 10_000), 200, 3),
-    "full": Sizes(None, None, (1_000, 3_000), (10_000, 30_000), 1_000, 12),
+    "small": Sizes(1_000, 20_000, (250, 500), 250, (5_000, 20_000), 200, 200, 3),
+    "full": Sizes(
+        None,
+        None,
+        (1_000, 3_000),
+        2_000,
+        (10_000, 30_000, 100_000, 300_000, WIDEST),
+        1_000,
+        None,
+        12,
+    ),
 }
 
 
@@ -87,8 +111,6 @@ def cases(
     common = {"size": size, "threads": threads, "seed": seed, "library_digest": digest}
     usual = {
         "task": "search",
-        "asked_n": sizes.n,
-        "asked_N": sizes.N,
         "dtype": "float32",
         "method": "betting",
         "k": K,
@@ -97,9 +119,11 @@ def cases(
     }
     found = []
     for name in names:
+        n, N = sizes.usual(name)
+        of_workload = {**usual, "workload": name, "asked_n": n, "asked_N": N}
         for order in ORDERS:
             for changes in _variants(name, order, sizes, queries):
-                fields: dict[str, Any] = {**usual, "workload": name, "order": order, **changes}
+                fields: dict[str, Any] = {**of_workload, "order": order, **changes}
                 found.append(SpeedCase(**fields))
     return sorted(dict.fromkeys(found), key=lambda case: _first_place(case, found))
 
@@ -118,6 +142,9 @@ def _variants(name: str, order: str, sizes: Sizes, queries: int) -> Iterator[dic
         yield {"bounds": "unit"}
     if name == UNIT:
         yield from ({"bounds": "unit", "k": k} for k in KS)
+    if name in WIDENED and order == "row":
+        for N in sizes.wide_N:
+            yield {"bounds": "scan", "asked_n": sizes.wide_n, "asked_N": N}
     if name != VARIED:
         return
     exact = {"bounds": "none", "method": "exact"}
@@ -130,8 +157,6 @@ def _variants(name: str, order: str, sizes: Sizes, queries: int) -> Iterator[dic
         yield {**exact, **batch}
     for n in sizes.growth_n:
         yield {"bounds": "scan", "asked_n": n}
-    for N in sizes.growth_N:
-        yield {"bounds": "scan", "asked_N": N}
     for dtype in ("float16", "uint8"):
         yield {**exact, "dtype": dtype, "asked_n": sizes.narrow_n}
         yield {**scan, "dtype": dtype, "asked_n": sizes.narrow_n}

@@ -27,22 +27,28 @@ SIDES = {
     "faiss": ("faiss.knn", "#CC79A7"),
     "usearch": ("usearch, exact", "#56B4E9"),
 }
+# The workloads that are searched with more and more coordinates.
+WIDENED = {"low-rank": "#0072B2", "fashion-gradients": "#D55E00"}
 
 
 @drawing.settings(NAME)
-def picture(found: list[Row], growth: dict[str, list[Row]]) -> Any:
+def picture(found: list[Row], taller: list[Row], wider: list[Row]) -> Any:
     """Draw searches with k = 10 by workload, and those that grow with n and with N."""
-    figure: Any = Figure(figsize=(10.5, 10), layout="constrained")
-    above, below = figure.subfigures(2, 1, height_ratios=[1.7, 1], hspace=0.03)
+    figure: Any = Figure(figsize=(10.5, 12), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=[2.2, 1], hspace=0.03)
     for axes, order in zip(above.subplots(1, 2, sharex=True), ORDERS, strict=True):
         draw_bars(axes, [row for row in found if row["order"] == order])
         axes.set_title(f"{ORDERS[order]}, k = 10", loc="left", fontweight="bold")
     handles, labels = legend_of_bars(found)
     above.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
-    for axes, across in zip(below.subplots(1, 2, sharey=True), growth, strict=True):
-        draw_growth(axes, [row for row in growth[across] if row["order"] == "row"], across)
-    handles, labels = axes.get_legend_handles_labels()
-    below.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
+    left, right = below.subplots(1, 2)
+    of_rows = [row for row in taller if row["order"] == "row"]
+    for axes, draw, rows in ((left, draw_times, of_rows), (right, draw_ratios, wider)):
+        if rows:
+            draw(axes, rows)
+            axes.legend(frameon=False, fontsize=7.5)
+        else:  # not measured yet
+            axes.remove()
     return figure
 
 
@@ -86,24 +92,42 @@ def legend_of_bars(rows: list[Row]) -> tuple[list[Any], list[str]]:
     return [Patch(color=BOUNDS[kind][1]) for kind in there], [BOUNDS[kind][0] for kind in there]
 
 
-def draw_growth(axes: Any, rows: list[Row], across: str) -> None:
-    """Draw the time of each side against one size, with a band between the quartiles."""
+def draw_times(axes: Any, rows: list[Row]) -> None:
+    """Draw the time of each side against n, with a band between the quartiles."""
     for name, (title, colour) in SIDES.items():
         mine = [row for row in rows if name in row["seconds"]]
-        x = [row[across] for row in mine]
+        if not mine:
+            continue
+        x = [row["n"] for row in mine]
         y = 1e3 * np.array([row["seconds"][name] for row in mine])
         axes.plot(x, y, "o-", color=colour, label=title, lw=1.8, ms=4)
-        low, high = 1e3 * np.array([row["quartiles"][name] for row in mine]).reshape(-1, 2).T
+        low, high = 1e3 * np.array([row["quartiles"][name] for row in mine]).T
         axes.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
-    fixed = "N" if across == "n" else "n"
-    sizes = sorted({row[across] for row in rows})
-    size = f"{rows[0][fixed]:,}" if rows else "?"
-    axes.set_title(f"low-rank, row-major, {fixed} = {size}", loc="left", fontweight="bold")
-    axes.set(xscale="log", yscale="log")
-    axes.set_xlabel("rows, n" if across == "n" else "coordinates, N")
+    axes.set_title(f"low-rank, row-major, N = {rows[0]['N']:,}", loc="left", fontweight="bold")
     axes.set_ylabel("milliseconds per query")
-    axes.label_outer(remove_inner_ticks=True)
-    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    _scale(axes, "rows, n", [row["n"] for row in rows])
+
+
+def draw_ratios(axes: Any, rows: list[Row]) -> None:
+    """Draw how many times as fast as numpy a search is against N, and how many it could be."""
+    for name, colour in WIDENED.items():
+        mine = [row for row in rows if row["workload"] == name]
+        if not mine:
+            continue
+        x = [row["N"] for row in mine]
+        reached = [row["ratios"]["numpy"] for row in mine]
+        possible = [row["seconds"]["numpy"] / row["floor_seconds"] for row in mine]
+        axes.plot(x, reached, "o-", color=colour, label=name, lw=1.8, ms=4)
+        axes.plot(x, possible, "o--", color=colour, label=f"{name}, the floor", lw=1.2, ms=3)
+    axes.set_title(f"row-major, scan, n = {rows[0]['n']:,}", loc="left", fontweight="bold")
+    axes.set_ylabel("times as fast as numpy")
+    _scale(axes, "coordinates, N", [row["asked_N"] for row in rows])
+
+
+def _scale(axes: Any, label: str, sizes: list[int]) -> None:
+    ticks = sorted(set(sizes))
+    axes.set(xscale="log", yscale="log", xlabel=label)
+    axes.set_xticks(ticks, [f"{size:,}" for size in ticks])
     axes.minorticks_off()
     axes.yaxis.set_major_formatter("{x:g}")
     drawing.tidy(axes)

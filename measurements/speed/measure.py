@@ -9,11 +9,11 @@ import numpy as np
 
 import sureshot
 from measurements import workloads
-from measurements.harness import machine, prepared
+from measurements.harness import loop, machine, prepared
 from measurements.rivals.libraries import RIVALS
-from measurements.speed import bandwidth
+from measurements.speed import bandwidth, floor
 from measurements.speed.cases import BATCH, queries_made
-from sureshot.experiments import clock, metrics
+from sureshot.experiments import metrics
 from sureshot.experiments.answers import checked
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from measurements.harness.prepared import Prepared
+    from measurements.speed.bandwidth import Memory
     from measurements.speed.cases import SpeedCase
     from sureshot.experiments import rows
     from sureshot.experiments.clock import Times
@@ -29,17 +30,17 @@ if TYPE_CHECKING:
 
 OURS = "sureshot"
 SINGLE = "one by one"  # the library itself, with the queries of a batch one after the other
-# Seconds after which a rival is left out.
+# Seconds after which a side is asked no further queries.
 PATIENCE = 10.0
 MEMORY_QUERIES = 2
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Data, what is known of it, and the bytes per second that it can be read with."""
+    """Data, what is known of it, and how fast it can be read."""
 
     ready: Prepared
-    bandwidth: float
+    memory: Memory
 
 
 def prepare(case: SpeedCase, path: Path | None) -> Setup:
@@ -109,15 +110,17 @@ TASKS: dict[str, Callable[[Setup, SpeedCase, int], Callable[[int], Any]]] = {
 
 
 def measure(setup: Setup, case: SpeedCase) -> rows.Row:
-    """Return the row of a case: warm up, measure the memory, compare threads, then time."""
+    """Return the row of a case: measure the memory, compare threads, then time each side."""
     sides, refusals = sides_of(setup, case)
     warm_up = len(setup.ready.made.queries) - 1
-    for call in sides.values():
-        call(warm_up)
     ours = sides[OURS]
+    ours(warm_up)
     memory = _memory(ours)
     agrees = _same(ours(0), TASKS[case.task](setup, case, 1 if case.threads > 1 else 2)(0))
-    times = clock.in_turn(sides, range(case.queries), rest=clock.REST, patience=PATIENCE)
+    times = {
+        name: loop.times(call, range(case.queries), warm_up, patience=PATIENCE)
+        for name, call in sides.items()
+    }
     seconds = {name: found.median for name, found in times.items()}
     return {
         **asdict(case),
@@ -133,7 +136,7 @@ def measure(setup: Setup, case: SpeedCase) -> rows.Row:
         "precision": _precision(setup, case, times),
         "peak_memory_growth": memory,
         "threads_agree": agrees,
-        "bandwidth": setup.bandwidth,
+        **asdict(setup.memory),
         "scan_seconds": setup.ready.scan_seconds,
         "note": _note(case, times),
     }
@@ -166,13 +169,14 @@ def _same(left: Any, right: Any) -> bool:
 
 def _work(setup: Setup, case: SpeedCase, times: Times) -> rows.Row:
     """Return what our searches read, and how that compares with the speed of memory."""
-    data = setup.ready.made.data
+    data, memory = setup.ready.made.data, setup.memory
     if case.task == "scan":
-        read, found = float(data.nbytes), {"median_share": 1.0}
+        found = {"median_share": 1.0}
+        traffics = [floor.Traffic(floor.Part(), floor.Part(streamed=data.nbytes))]
     else:
         results = times.results
-        read = float(np.median([bandwidth.bytes_read(one.work, data) for one in results]))
         works = [result.work for result in results]
+        traffics = [floor.traffic(work, data, memory) for work in works]
         found = {
             "median_share": float(np.median([work.share for work in works])),
             "median_rounds": float(np.median([work.rounds for work in works])),
@@ -180,12 +184,12 @@ def _work(setup: Setup, case: SpeedCase, times: Times) -> rows.Row:
             "unconditional": all(result.certificate.unconditional for result in results),
             "certificate": results[0].certificate.assumption,
         }
-    floor = read / setup.bandwidth
+    least = float(np.median([one.seconds(memory) for one in traffics]))
     return {
         **found,
-        "bytes_read": read,
-        "floor_seconds": floor,
-        "reached": floor / times.median,
+        "bytes_read": float(np.median([one.bytes_read for one in traffics])),
+        "floor_seconds": least,
+        "reached": least / times.median,
     }
 
 

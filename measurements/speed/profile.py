@@ -18,15 +18,18 @@ from unittest import mock
 
 import sureshot
 from measurements.harness import command, machine, page
-from measurements.speed import bandwidth, cases, measure
+from measurements.speed import cases, floor, measure
 from sureshot.experiments.numbers import milliseconds, per_cent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from measurements.speed.bandwidth import Memory
+    from measurements.speed.floor import Traffic
     from measurements.speed.measure import Setup
 
 REST = "the rest"
+SAMPLING, EVALUATION = "reading blocks and betting", "exact evaluation"
 
 # Part, module, and function or method as it is called: a name that was imported by name is wrapped
 # where it was imported to. Of nested parts the innermost has the time.
@@ -36,12 +39,12 @@ PARTS = (
     ("setting up the problem", "sureshot.prepare.top_k", "PreparedQueries.problem"),
     ("setting up the problem", "sureshot.prepare.top_k", "choose_intervals"),
     ("setting up the race", "sureshot.search.race.race", "Race.__init__"),
-    ("reading blocks and betting", "sureshot.search.race.reading", "Reading.bet_on"),
+    (SAMPLING, "sureshot.search.race.reading", "Reading.bet_on"),
     ("replaying bets", "sureshot.search.race.race", "Race.suspend_and_drop"),
     ("replaying bets", "sureshot.search.race.race", "Race._drop"),
     ("choosing candidates", "sureshot.search.race.race", "Race.evaluate_candidates"),
-    ("exact evaluation", "sureshot.search.race.race", "Race.evaluate"),
-    ("exact evaluation", "sureshot.sources.dense", "DenseSource.exact_scores_of"),
+    (EVALUATION, "sureshot.search.race.race", "Race.evaluate"),
+    (EVALUATION, "sureshot.sources.dense", "DenseSource.exact_scores_of"),
     ("screening in float32", "sureshot.sources.dense", "DenseSource.screened_best"),
     ("writing the answer", "sureshot.search.race.race", "Race.answer"),
 )
@@ -120,28 +123,38 @@ def profile(setup: Setup, case: cases.SpeedCase) -> list[str]:
         for position in range(case.queries):
             with stopwatch.running(REST):
                 results.append(search(queries[position], rng=case.seed + position))
-    read = sum(bandwidth.bytes_read(result.work, data) for result in results) / case.queries
-    return table(stopwatch, case.queries, read, setup.bandwidth)
+    traffics = [floor.traffic(result.work, data, setup.memory) for result in results]
+    return table(stopwatch, traffics, setup.memory)
 
 
-def table(stopwatch: Stopwatch, queries: int, read: float, bytes_per_second: float) -> list[str]:
-    """Return the parts, their sum and the floor, per query."""
-    total = sum(stopwatch.seconds.values())
+def table(stopwatch: Stopwatch, traffics: list[Traffic], memory: Memory) -> list[str]:
+    """Return the parts and their sum per query, with the floors of those that read the data."""
+    queries, total = len(traffics), sum(stopwatch.seconds.values())
+    floors = {
+        SAMPLING: sum(one.sampling.seconds(memory) for one in traffics) / queries,
+        EVALUATION: sum(one.evaluation.seconds(memory) for one in traffics) / queries,
+    }
     lines = [
         [
             part,
             milliseconds(stopwatch.seconds[part] / queries),
+            milliseconds(floors[part]) if part in floors else "",
             per_cent(stopwatch.seconds[part] / total),
             f"{stopwatch.calls[part] / queries:g}",
         ]
         for part in dict.fromkeys([*(part for part, _, _ in PARTS), REST])
         if part in stopwatch.seconds
     ]
-    floor = read / bytes_per_second
-    lines.append(["**together**", milliseconds(total / queries), "100 %", ""])
-    shown = f"floor: {read / 1e6:,.1f} MB at {bytes_per_second / 1e9:.1f} GB/s"
-    lines.append([shown, milliseconds(floor), per_cent(floor * queries / total), ""])
-    return page.left_aligned(["part", "ms", "of the time", "calls"], lines)
+    least = sum(floors.values())
+    lines.append(["**together**", milliseconds(total / queries), milliseconds(least), "100 %", ""])
+    read = sum(one.bytes_read for one in traffics) / queries
+    about = (
+        f"The floor is {per_cent(least * queries / total)} of the time: {read / 1e6:,.1f} MB, "
+        f"{1e9 * memory.line_seconds:.1f} ns a scattered line, "
+        f"{memory.bandwidth / 1e9:.1f} GB/s as a stream."
+    )
+    titles = ["part", "ms", "floor, ms", "of the time", "calls"]
+    return [*page.left_aligned(titles, lines), "", about]
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -1,11 +1,11 @@
 """How fast a search is next to numpy, faiss.knn and usearch, which read everything.
 
-In every case the library and its rivals are timed in turn, query by query, in one process and with
-the same number of threads. ``python -m measurements.speed.run --small`` takes a minute or two and shows
-the form; the targets are for the full size (4 GB of float32).
+In every case the library and its rivals are timed in one process and with the same number of threads,
+each in a loop of its own with a rest before it. ``python -m measurements.speed.run --small`` takes a minute or two
+and shows the form; the targets are for the full size (4 GB of float32, the widest rows 8 GB).
 Rows of JSON are appended to ``--out`` as they are finished; rows of the same state of the library
-that are there already are skipped, so the run can be interrupted and started again. At the end the
-tables are printed; ``--write`` puts them, the rows and the figure into docs/. ``--check`` exits with
+that are there already are skipped, so the run can be interrupted and started again, or made in parts: ``--workloads``
+says which data, ``--minutes`` when to stop. At the end the tables of all rows that are there are printed; ``--write`` puts them, the rows and the figure into docs/. ``--check`` exits with
 1 if a target is not met.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import time
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from sureshot.experiments import rows
 
 def run(settings: argparse.Namespace) -> list[rows.Row]:
     """Measure all that is missing, one matrix in memory at a time; return all rows of the run."""
+    started = time.perf_counter()
     environment = {**machine.environment(), **libraries.versions()}
     names = [name for name in settings.workloads if not command.lacks_file(name, settings)]
     wanted = cases(
@@ -42,6 +44,9 @@ def run(settings: argparse.Namespace) -> list[rows.Row]:
     done = 0
     for _, group in itertools.groupby(todo, SpeedCase.data_key):
         of_data = list(group)
+        if time.perf_counter() - started > 60 * settings.minutes:
+            report(f"{settings.minutes:g} minutes are over; the same command goes on")
+            break
         run_data(of_data, settings, environment)
         done += len(of_data)
         report(f"{done} of {len(todo)} done")
@@ -61,7 +66,8 @@ def run_data(todo: list[SpeedCase], settings: argparse.Namespace, environment: r
     shape = " × ".join(f"{size:,}" for size in setup.ready.made.data.shape)
     report(
         f"{title}, {shape}: made in {time.perf_counter() - started:.1f} s, "
-        f"read with {setup.bandwidth / 1e9:.1f} GB/s"
+        f"read with {setup.memory.bandwidth / 1e9:.1f} GB/s, "
+        f"a scattered line in {1e9 * setup.memory.line_seconds:.1f} ns"
     )
     for case in todo:
         started = time.perf_counter()
@@ -71,7 +77,7 @@ def run_data(todo: list[SpeedCase], settings: argparse.Namespace, environment: r
         report(
             f"  {case.task}, {case.method}, bounds {case.bounds}, k {case.k}: "
             f"{1e3 * row['seconds'][measure.OURS]:.3g} ms; {against}; "
-            f"share {row['median_share']:.3%}, {row['reached']:.1%} of the bandwidth; "
+            f"share {row['median_share']:.3%}, floor {1e3 * row['floor_seconds']:.3g} ms; "
             f"case took {time.perf_counter() - started:.1f} s"
         )
 
@@ -83,6 +89,12 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--queries", type=int, help="12, or 3 with --small")
     parser.add_argument(
         "--threads", type=int, help="of the library and of its rivals; by default all"
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=math.inf,
+        help="begin with no other matrix after so many; the same command goes on",
     )
     parser.add_argument("--out", type=Path, help="by default results/speed-full.jsonl or -small")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a target is not met")

@@ -7,7 +7,6 @@ Of a file with rows of several runs (state of the library, size, threads, seed) 
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +29,11 @@ RUN = ("library_digest", "size", "threads", "seed")
 
 
 def of_run(found: list[Row], run: Row) -> list[Row]:
-    """Return the rows with the `RUN` fields of `run`, the last of each case."""
+    """Return the rows with the `RUN` fields of `run`, the last of each case, workload by workload."""
     names = cases.SpeedCase.__dataclass_fields__
     mine = [row for row in found if all(row[name] == run[name] for name in RUN)]
-    return list({tuple(row[name] for name in names): row for row in mine}.values())
+    last = {tuple(row[name] for name in names): row for row in mine}
+    return sorted(last.values(), key=lambda row: cases.WORKLOADS.index(row["workload"]))
 
 
 def extra_memory(growth: int | None) -> str:
@@ -45,6 +45,16 @@ def ratio(row: Row, name: str) -> str:
     """Return how many times as long as the library a rival took."""
     value = row["ratios"].get(name)
     return "–" if value is None else f"{value:.3g} ×"
+
+
+def at_the_floor(row: Row) -> str:
+    """Return how many times as long as the floor numpy took: what a search can be at most."""
+    return f"{row['seconds']['numpy'] / row['floor_seconds']:.3g} ×" if has_floor(row) else "–"
+
+
+def has_floor(row: Row) -> bool:
+    """Return whether the row was measured with the time of scattered lines, which its floor is made of."""
+    return "line_seconds" in row
 
 
 COLUMNS: dict[str, Callable[[Row], str]] = {
@@ -63,7 +73,8 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     SINGLE: lambda row: ratio(row, SINGLE),
     "share read": lambda row: per_cent(row["median_share"]),
     "MB read": lambda row: f"{row['bytes_read'] / 1e6:,.1f}",
-    "floor, ms": lambda row: milliseconds(row["floor_seconds"]),
+    "floor, ms": lambda row: milliseconds(row["floor_seconds"]) if has_floor(row) else "–",
+    "numpy at the floor": at_the_floor,
     "of bandwidth": lambda row: per_cent(row["reached"]),
     "rounds": lambda row: f"{row['median_rounds']:g}",
     "exact scores": lambda row: f"{row['median_exact_scores']:g}",
@@ -72,7 +83,7 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "extra MB": lambda row: extra_memory(row["peak_memory_growth"]),
 }
 SPEED = ("ms", "quartiles", "numpy", "faiss", "usearch")
-WORK = ("share read", "MB read", "floor, ms", "of bandwidth")
+WORK = ("share read", "MB read", "floor, ms", "numpy at the floor")
 PROOF = ("rounds", "exact scores", "right", "unconditional", "extra MB")
 
 
@@ -91,22 +102,32 @@ def _is_search(row: Row) -> bool:
 
 
 def _has_usual_size(row: Row) -> bool:
-    sizes = cases.SIZES[row["size"]]
-    return (row["asked_n"], row["asked_N"]) == (sizes.n, sizes.N)
+    return (row["asked_n"], row["asked_N"]) == cases.SIZES[row["size"]].usual(row["workload"])
 
 
-def growing(found: list[Row], across: str) -> list[Row]:
-    """Return the rows in which only the size `across`, n or N, changes; smallest first."""
-    other = "N" if across == "n" else "n"
+def taller(found: list[Row]) -> list[Row]:
+    """Return the rows in which only n changes, smallest first."""
     mine = [
         row
         for row in found
         if _is_search(row)
         and row["workload"] == cases.VARIED
         and (row["bounds"], row["k"]) == ("scan", cases.K)
-        and row[f"asked_{other}"] == getattr(cases.SIZES[row["size"]], other)
+        and row["asked_N"] == cases.SIZES[row["size"]].N
     ]
-    return sorted(mine, key=lambda row: (cases.ORDERS.index(row["order"]), row[across]))
+    return sorted(mine, key=lambda row: (cases.ORDERS.index(row["order"]), row["n"]))
+
+
+def wider(found: list[Row]) -> list[Row]:
+    """Return the rows in which only N changes, workload by workload, smallest first."""
+    mine = [
+        row
+        for row in found
+        if _is_search(row)
+        and row["asked_n"] == cases.SIZES[row["size"]].wide_n
+        and row["asked_N"] in cases.SIZES[row["size"]].wide_N
+    ]
+    return sorted(mine, key=lambda row: (cases.WIDENED.index(row["workload"]), row["N"]))
 
 
 def by_workload(found: list[Row]) -> list[str]:
@@ -129,9 +150,14 @@ def _but_for_k(row: Row) -> tuple[str, int, int]:
     return row["workload"], orders.index(row["order"]), BOUNDS.index(row["bounds"])
 
 
-def by_size(found: list[Row], across: str) -> list[str]:
-    """Return the table of growth with n or with N."""
-    return table_of(growing(found, across), "n × N", "order", "bounds", *SPEED, *WORK)
+def by_n(found: list[Row]) -> list[str]:
+    """Return the table of growth with n."""
+    return table_of(taller(found), "n × N", "order", "bounds", *SPEED, *WORK)
+
+
+def by_N(found: list[Row]) -> list[str]:
+    """Return the table of growth with N."""
+    return table_of(wider(found), "workload", "n × N", "order", "bounds", *SPEED, *WORK)
 
 
 def whole(found: list[Row]) -> list[str]:
@@ -159,6 +185,7 @@ def machine(found: list[Row]) -> list[str]:
         return ["Nothing has been measured yet."]
     last = found[-1]
     speeds = sorted(row["bandwidth"] / 1e9 for row in found)
+    lines = sorted(1e9 * row["line_seconds"] for row in found if has_floor(row))
     versions = ", ".join(f"{name} {last[f'{name}_version']}" for name in RIVALS)
     notes = sorted({f"{row['workload']}: {row['note']}" for row in found if row["note"]})
     size = "Full size" if last["size"] == "full" else "**Small size, which shows the form only**"
@@ -168,6 +195,8 @@ def machine(found: list[Row]) -> list[str]:
         f"Python {last['python']}; seed {last['seed']}. "
         f"Memory was read with {speeds[0]:.1f} to {speeds[-1]:.1f} GB/s."
     )
+    if lines:
+        about += f" A scattered line took {lines[0]:.1f} to {lines[-1]:.1f} ns."
     return [about, "", *(f"- {note}" for note in notes)] if notes else [about]
 
 
@@ -176,8 +205,8 @@ TABLES: dict[str, Callable[[list[Row]], list[str]]] = {
     "targets": by_target,
     "workloads": by_workload,
     "k": by_k,
-    "growth with n": partial(by_size, across="n"),
-    "growth with N": partial(by_size, across="N"),
+    "growth with n": by_n,
+    "growth with N": by_N,
     "whole": whole,
     "batches": batches,
 }
@@ -194,9 +223,8 @@ def write(found: list[Row], docs: Path = page.DOCS) -> None:
 
 def picture(found: list[Row]) -> Any:
     """Return the figure of the searches with k = 10, and of those that grow with n and with N."""
-    growth = {across: growing(found, across) for across in ("n", "N")}
     mine = [row for row in searches(found) if row["k"] == cases.K]
-    return figure.picture(mine, growth)
+    return figure.picture(mine, taller(found), wider(found))
 
 
 def main() -> None:

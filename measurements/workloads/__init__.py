@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from measurements.workloads import generated, gradients, misleading, spectrograms
+from measurements.workloads import generated, gradients, images, misleading, spectrograms
 from measurements.workloads.recipe import Request
 from sureshot.experiments.sets import DataSet
 
@@ -46,10 +46,13 @@ USUAL: dict[str, Callable[[Request, Generator], Recipe]] = {
     "fashion-gradients": gradients.fashion_gradients,
     "spectrograms": partial(spectrograms.spectrograms, centred=False),
     "spectrograms-centred": partial(spectrograms.spectrograms, centred=True),
+    "spectrograms-copied": partial(spectrograms.copies, centred=True),
+    "images": partial(images.images, upsampled=False),
+    "images-upsampled": partial(images.images, upsampled=True),
 }
 # Those on which predictions of the cost of a search are wrong.
 MISLEADING: dict[str, Callable[[Request, Generator], Recipe]] = {
-    "copied-clips": misleading.copied_clips,
+    "copied-clips": partial(spectrograms.copies, centred=False),
     "mixed-clips": misleading.mixed_clips,
     "enlarged-images": misleading.enlarged_images,
     "late-gap": misleading.late_gap,
@@ -93,7 +96,7 @@ def make(
     order : {"row", "coordinate"}, default "row"
         Whether the coordinates of a row or the rows of a coordinate lie next to each other.
     path : path, optional
-        The file that "fashion-gradients" and the spectrograms are read from.
+        The file that "fashion-gradients", images and spectrograms are read from.
     threads : int, optional
         How many threads make the rows; by default one per core, eight at most.
 
@@ -129,12 +132,18 @@ def make(
 def as_type(made: DataSet, dtype: str) -> DataSet:
     """Return the workload with its float32 values as float16, or spread over the values of uint8.
 
+    Bytes become float32 as they are, and their queries with them: numpy would convert all data to the
+    type of a query in double.
+
     Examples
     --------
     >>> bytes_ = as_type(make("low-rank", n=100, N=500, queries=3), "uint8")
     >>> bytes_.data.dtype.name, bytes_.low, bytes_.high
     ('uint8', 0.0, 255.0)
     """
+    if dtype == "float32":
+        data, queries = (np.asarray(some, np.float32) for some in (made.data, made.queries))
+        return replace(made, data=data, queries=queries)
     if dtype == made.data.dtype.name:
         return made
     if dtype == "float16":

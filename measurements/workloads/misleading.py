@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from measurements.workloads.recipe import Recipe, count, normal
+from measurements.workloads.recipe import ROWS_FROM_FILES, Recipe, count, normal
+from measurements.workloads.spectrograms import LOUDEST, clips_and_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,37 +17,14 @@ if TYPE_CHECKING:
 
     from measurements.workloads.recipe import FloatArray, Request, Rows
 
-LOUDEST = 120  # decibels
 FRAMES = 430  # of a spectrogram
 RANK = 10
-ROWS_FROM_FILES = 2_000
 SHAPE = 1_000, 40_000
-
-
-def _clips(request: Request, generator: Generator) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the clips to search, and those to search for."""
-    (clips,) = request.read("S")
-    shuffled = generator.permutation(len(clips))
-    return clips[shuffled[request.queries :]], clips[shuffled[: request.queries]].astype(np.float64)
-
-
-def copied_clips(request: Request, generator: Generator) -> Recipe:
-    """Five noisy copies of each clip, some louder and some softer: five near ties for each place."""
-    clips, queries = _clips(request, generator)
-
-    def make_rows(rows: slice, stream: Generator) -> FloatArray:
-        chunk = normal(stream, count(rows), clips.shape[1])
-        chunk += clips[np.arange(rows.start, rows.stop) % len(clips)]
-        chunk += stream.normal(0, 2, (count(rows), 1)).astype(np.float32)
-        return chunk.clip(0, LOUDEST)
-
-    shape = request.n or ROWS_FROM_FILES, clips.shape[1]
-    return Recipe(shape, queries, make_rows, limits=(0.0, LOUDEST))
 
 
 def mixed_clips(request: Request, generator: Generator) -> Recipe:
     """Clips that begin at another time, with another clip in the background."""
-    clips, queries = _clips(request, generator)
+    clips, queries = clips_and_queries(request, generator, centred=False)
 
     def part(at: int, level: float, stream: Generator) -> FloatArray:
         moved = np.roll(clips[at].reshape(-1, FRAMES), int(stream.integers(FRAMES)), axis=1)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     Rows = Callable[[slice, Generator], NDArray[Any]]
 
 
+# Of workloads that make more rows than their file has.
+ROWS_FROM_FILES = 2_000
+
+
 @dataclass(frozen=True)
 class Request:
     """What a workload is asked for; a size of None means the workload's own."""

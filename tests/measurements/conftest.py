@@ -54,6 +54,7 @@ def a_row(ratio: float = 20.0, **changes: Any) -> Row:
         "peak_memory_growth": 3 << 20,
         "threads_agree": True,
         "bandwidth": 3e10,
+        "line_seconds": 5e-9,
         "note": "",
         "library": "0",
         "python": "3",

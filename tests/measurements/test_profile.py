@@ -11,12 +11,15 @@ from tests.measurements.conftest import a_case
 def test_the_parts_add_up(order: str) -> None:
     case = a_case(asked_n=60, asked_N=2_000, order=order, queries=2)
     lines = profile.profile(measure.prepare(case, None), case)
-    *parts, together, floor = [line.strip("| ").split(" | ") for line in lines[2:]]
-    assert together[0] == "**together**"
-    assert floor[0].startswith("floor: ")
+    *table, _, about = lines
+    *parts, together = [line.strip("|").split("|") for line in table[2:]]
+    assert together[0].strip() == "**together**"
+    assert about.startswith("The floor is ")
     total = sum(float(part[1].replace(",", "")) for part in parts)
     assert total == pytest.approx(float(together[1].replace(",", "")), rel=0.05)
-    assert {profile.REST, profile.PARTS[0][0]} <= {part[0] for part in parts}
+    floors = [float(part[2].replace(",", "")) for part in parts if part[2].strip()]
+    assert sum(floors) == pytest.approx(float(together[2].replace(",", "")), rel=0.05)
+    assert {profile.REST, profile.PARTS[0][0]} <= {part[0].strip() for part in parts}
 
 
 def test_of_nested_parts_the_innermost_has_the_time() -> None:

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from measurements import workloads
+from measurements.harness import loop
 from measurements.rivals import libraries
 from measurements.speed import cases as speed_cases
 from measurements.speed import measure, run
-from sureshot.experiments import rows
+from sureshot.experiments import clock, rows
 from tests.measurements.conftest import a_case
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def test_a_run_can_be_started_again(
     path = tmp_path / "rows.jsonl"
     settings = run.parse(["--small", "--workloads", "gaussian,fashion-gradients"])
     settings.out, settings.queries = path, 1
-    tiny = speed_cases.Sizes(20, 1_100, (), (), 10, 1)
+    tiny = speed_cases.Sizes(20, 1_100, (), 10, (), 10, 10, 1)
     monkeypatch.setitem(speed_cases.SIZES, "small", tiny)
     monkeypatch.setattr(libraries, "versions", dict)
     found = run.run(settings)
@@ -84,6 +85,45 @@ def test_a_run_can_be_started_again(
     assert run.run(settings) == found
     assert rows.read(path) == found
     assert "6 of 6 rows are there already" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("numpy_only")
+def test_a_run_stops_between_two_matrices_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tiny = speed_cases.Sizes(20, 1_100, (), 10, (), 10, 10, 1)
+    monkeypatch.setitem(speed_cases.SIZES, "small", tiny)
+    monkeypatch.setattr(libraries, "versions", dict)
+    out = ["--out", str(tmp_path / "rows.jsonl")]
+    parts = [["--workloads", "uniform", "--minutes", "0"], ["--workloads", "uniform"]]
+    first, second = (run.run(run.parse(["--small", *part, *out])) for part in parts)
+    assert (len(first), len(second)) == (0, 6)
+    assert "goes on" in capsys.readouterr().err
+    # What was measured in parts is shown in the order of the workloads.
+    both = run.run(run.parse(["--small", "--workloads", "gaussian", *out]))
+    assert [row["workload"] for row in both] == ["gaussian"] * 6 + ["uniform"] * 6
+
+
+def test_wide_rows_end_with_a_million_coordinates() -> None:
+    cases = speed_cases.cases(speed_cases.WORKLOADS, "full", 12, 0, 2, "now")
+    for name in ("low-rank", "fashion-gradients"):
+        wide = [case.asked_N for case in cases if (case.workload, case.asked_n) == (name, 2_000)]
+        assert wide == [10_000, 30_000, 100_000, 300_000, 1_000_000]
+
+
+def test_every_side_has_a_loop_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "REST", 0.0)
+    asked: list[int] = []
+
+    def call(position: int) -> int:
+        asked.append(position)
+        return -position
+
+    times = loop.times(call, range(5), warm_up=9)
+    assert asked == [9, 0, 1, 2, 3, 4]
+    assert times.results == [0, -1, -2, -3, -4]
+    assert len(times.seconds) == 5
+    assert len(loop.times(call, range(5), warm_up=9, patience=-1.0).seconds) == clock.FEWEST
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_the_main_table() -> None:
     assert cells["ms"] == "10.0"
     assert cells["quartiles"] == "9.00–11.0"
     assert cells["share read"] == "0.200 %"
-    assert cells["of bandwidth"] == "10.0 %"
+    assert cells["numpy at the floor"] == "123 ×"
 
 
 def test_several_k_are_shown_together() -> None:
@@ -39,23 +39,39 @@ def test_several_k_are_shown_together() -> None:
 
 
 def test_growth_is_in_order() -> None:
-    sizes = [(None, 10_000), (1_000, 1_000), (3_000, 3_000)]
-    found = [a_row(asked_n=asked, n=n) for asked, n in sizes]
-    found.append(a_row(asked_N=10_000, N=10_000))
-    assert [row["n"] for row in table.growing(found, "n")] == [1_000, 3_000, 10_000]
-    assert [row["N"] for row in table.growing(found, "N")] == [10_000, 100_000]
+    found = [a_row(asked_n=asked, n=n) for asked, n in [(None, 10_000), (1_000, 1_000)]]
+    wide = [
+        a_row(workload=name, asked_n=2_000, asked_N=N, n=2_000, N=N)
+        for name in ("fashion-gradients", "low-rank")
+        for N in (1_000_000, 10_000)
+    ]
+    assert [row["n"] for row in table.taller(found + wide)] == [1_000, 10_000]
+    assert [(row["workload"], row["N"]) for row in table.wider(found + wide)] == [
+        ("low-rank", 10_000),
+        ("low-rank", 1_000_000),
+        ("fashion-gradients", 10_000),
+        ("fashion-gradients", 1_000_000),
+    ]
+
+
+def test_the_floor_is_that_of_scattered_lines() -> None:
+    row = a_row(20.0, floor_seconds=0.002)
+    assert table.at_the_floor(row) == "100 ×"
+    del row["line_seconds"]
+    assert table.at_the_floor(row) == table.COLUMNS["floor, ms"](row) == "–"
 
 
 def test_rows_fill_the_page(tmp_path: Path) -> None:
     shutil.copy(page.DOCS / "benchmarks.md", tmp_path)
     (tmp_path / "results").mkdir()
     found = [a_row(17.77, order=order) for order in ("row", "coordinate")]
+    found += [a_row(asked_n=2_000, asked_N=N, n=2_000, N=N) for N in (10_000, 1_000_000)]
     found.append(a_row(task="batch"))
     found.append(a_row(task="scan", method="scan", note="slow"))
     table.write(found, tmp_path)
     text = (tmp_path / "benchmarks.md").read_text("utf-8")
     assert "17.8 ×" in text
-    assert "| low-rank, float32, row-major, bounds: scan | 15 × | 17.8 × | met |" in text
+    assert "| low-rank, float32, row-major, bounds: scan | 30 × | 17.8 × | not met |" in text
     assert (tmp_path / "figures" / "speed.svg").stat().st_size > 0
     lines = (tmp_path / "results" / "speed-full.jsonl").read_text("utf-8").splitlines()
     assert [json.loads(line) for line in lines] == found
