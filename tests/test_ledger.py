@@ -113,8 +113,8 @@ def test_the_ceiling_of_arms_without_a_bet_is_what_is_certain() -> None:
     assert race.ledger.ceiling(team, everyone, race.log_level, low) == max(alone, others)
 
 
-# A round reads all that the budget affords.
-AS_FAR_AS_AFFORDED = policy.Policy(first_front=N_COORDINATES)
+# A round of all arms reads all that the budget affords.
+AS_FAR_AS_AFFORDED = policy.Policy(first_front=N_COORDINATES, beginners=0.0)
 
 
 def read_up_to(race: Race, front: int) -> None:
