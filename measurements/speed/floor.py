@@ -62,7 +62,7 @@ def traffic(work: Work, data: NDArray[Any], memory: Memory) -> Traffic:
 
     Of coordinate-major data the work does not say which of the sampled numbers shared a line: they count as a
     stream, which is too little where few rows of a column were sampled. Where a stream of all the data takes less time
-    than the lines, the floor is that stream.
+    than the lines, or fewer bytes, it counts instead.
     """
     whole = data.itemsize * min(work.numbers_read, work.exact_scores * data.shape[1])
     sampled = data.itemsize * work.numbers_read - whole
@@ -73,7 +73,8 @@ def traffic(work: Work, data: NDArray[Any], memory: Memory) -> Traffic:
         scattered = Traffic(Part(streamed=sampled), Part(lines=whole / data.itemsize))
     everything = max(data.itemsize * work.numbers_read, data.nbytes)
     streamed = Traffic(Part(streamed=sampled), Part(streamed=everything - sampled))
-    return min(scattered, streamed, key=lambda one: one.seconds(memory))
+    slower = scattered.seconds(memory) >= streamed.seconds(memory)
+    return streamed if slower or scattered.bytes_read > everything else scattered
 
 
 def _lines_per_block_of(data: NDArray[Any]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,15 +46,18 @@ class Setup:
 
 def prepare(case: SpeedCase, path: Path | None) -> Setup:
     """Make the data of a case, and measure how fast it can be read."""
-    made = workloads.make(
-        case.workload,
-        n=case.asked_n,
-        N=case.asked_N,
-        queries=queries_made(case.queries),
-        seed=case.seed,
-        order=case.order,
-        path=path,
-    )
+    # The rows are made by a thread for each core, and networks are trained in small products: more threads of the
+    # product take eight times as long.
+    with import_module("threadpoolctl").threadpool_limits(1, user_api="blas"):
+        made = workloads.make(
+            case.workload,
+            n=case.asked_n,
+            N=case.asked_N,
+            queries=queries_made(case.queries),
+            seed=case.seed,
+            order=case.order,
+            path=path,
+        )
     made = workloads.as_type(made, case.dtype)
     ready = prepared.prepare(made, case.threads)
     return Setup(ready, bandwidth.measure(made.data, case.threads))

@@ -124,6 +124,7 @@ def wider(found: list[Row]) -> list[Row]:
         row
         for row in found
         if _is_search(row)
+        and row["order"] == "row"
         and row["asked_n"] == cases.SIZES[row["size"]].wide_n
         and row["asked_N"] in cases.SIZES[row["size"]].wide_N
     ]

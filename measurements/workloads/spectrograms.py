@@ -36,7 +36,7 @@ def spectrograms(request: Request, generator: Generator, *, centred: bool) -> Re
 
 
 def copies(request: Request, generator: Generator, *, centred: bool) -> Recipe:
-    """Five noisy copies of each clip, some louder and some softer: five near ties for each place."""
+    """Noisy copies of each clip, some louder and some softer, five or six: near ties for each place."""
     clips, queries = clips_and_queries(request, generator, centred=centred)
 
     def make_rows(rows: slice, stream: Generator) -> FloatArray:

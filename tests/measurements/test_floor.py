@@ -49,6 +49,12 @@ def test_a_stream_of_everything_is_never_slower(order: Any, asked: Work) -> None
     assert found.bytes_read <= 4 * 64_000
 
 
+def test_never_more_lines_than_there_are() -> None:
+    # In a cache scattered lines can be faster than a stream from memory.
+    cached = Memory(bandwidth=64e9, line_seconds=1e-12)
+    assert floor.traffic(work(60_000, 0), array(16), cached).bytes_read == 4 * 64_000
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_several_queries_may_read_more_than_there_is(order: Any) -> None:
     found = floor.traffic(work(3 * 64_000, 300), array(16, order), MEMORY)

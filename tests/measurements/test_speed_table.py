@@ -45,6 +45,7 @@ def test_growth_is_in_order() -> None:
         for name in ("fashion-gradients", "low-rank")
         for N in (1_000_000, 10_000)
     ]
+    found.append(a_row(order="coordinate", asked_n=2_000, asked_N=10_000, n=2_000, N=10_000))
     assert [row["n"] for row in table.taller(found + wide)] == [1_000, 10_000]
     assert [(row["workload"], row["N"]) for row in table.wider(found + wide)] == [
         ("low-rank", 10_000),
