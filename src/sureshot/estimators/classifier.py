@@ -43,27 +43,6 @@ class KNeighborsClassifier(ClassifierMixin, VotingBase):
     True
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        metric: str = "euclidean",
-        epsilon: float = 0.0,
-        delta: float = 0.05,
-        bounds: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
         """Keep a reference to the rows, and their classes.
 

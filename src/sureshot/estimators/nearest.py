@@ -58,25 +58,6 @@ class NearestNeighbors(NeighboursBase):
     (0, 0.0)
     """
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 5,
-        metric: str = "euclidean",
-        epsilon: float = 0.0,
-        delta: float = 0.05,
-        bounds: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any = None) -> NearestNeighbors:  # noqa: ARG002 - scikit-learn's signature
         """Keep a reference to the rows.
 

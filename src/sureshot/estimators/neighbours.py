@@ -39,13 +39,24 @@ MODES = ("connectivity", "distance")
 class NeighboursBase(BaseEstimator):
     """Keeps rows, and finds the nearest of them."""
 
-    n_neighbors: int
-    metric: str
-    epsilon: float
-    delta: float
-    bounds: Any
-    n_jobs: int | None
-    random_state: Any
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 5,
+        metric: str = "euclidean",
+        epsilon: float = 0.0,
+        delta: float = 0.05,
+        bounds: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     @property
     def certificates_(self) -> tuple[sureshot.Certificate, ...]:

@@ -54,14 +54,16 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, N
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
+        super().__init__(
+            n_neighbors=n_neighbors,
+            metric=metric,
+            epsilon=epsilon,
+            delta=delta,
+            bounds=bounds,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
         self.mode = mode
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> KNeighborsTransformer:  # noqa: ARG002 - scikit-learn's signature
         """Keep a reference to the rows; see `NearestNeighbors.fit`."""

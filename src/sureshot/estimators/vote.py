@@ -16,7 +16,28 @@ from sureshot.estimators.neighbours import NeighboursBase
 class VotingBase(MultiOutputMixin, NeighboursBase):
     """Finds neighbours, and leaves their vote to an estimator of scikit-learn with ``metric="precomputed"``."""
 
-    weights: Any
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        metric: str = "euclidean",
+        epsilon: float = 0.0,
+        delta: float = 0.05,
+        bounds: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_neighbors=n_neighbors,
+            metric=metric,
+            epsilon=epsilon,
+            delta=delta,
+            bounds=bounds,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.weights = weights
 
     def _fit_vote(self, voters: Any, X: Any, y: Any) -> None:
         """Keep the rows, and give their targets to the estimator that counts votes."""
