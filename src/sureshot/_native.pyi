@@ -118,6 +118,17 @@ class Ledger:
         start: int,
         stop: int,
     ) -> Met: ...
+    def read_on(
+        self,
+        team: Team,
+        dense: Dense,
+        arms: Ints,
+        order: Order,
+        centre: Floats,
+        stop: int,
+        guess: float,
+        stakes: bool,
+    ) -> Met: ...
     def add(
         self,
         team: Team,
@@ -128,9 +139,19 @@ class Ledger:
         squares: Floats | None = None,
     ) -> Met: ...
     def survey(self, k: int, caution: float) -> Survey: ...
+    def take_stock(
+        self,
+        team: Team,
+        k: int,
+        caution: float,
+        threshold: float,
+        epsilon: float,
+        log_level: float,
+    ) -> Survey: ...
     def remaining_steps(
         self, team: Team, length: int, theta: float, log_level: float
     ) -> tuple[float, float]: ...
+    def other_arms(self, survey: Survey) -> Ints: ...
     def needed_steps(
         self, positions: Ints, length: int, theta: float, log_level: float
     ) -> Floats: ...
@@ -143,7 +164,6 @@ class Ledger:
         theta: float,
         log_level: float,
         beaten: int,
-        survey: Survey | None = None,
     ) -> int: ...
     def ceiling(self, team: Team, positions: Ints, log_level: float, low: float) -> float: ...
     def raise_limit(self, limit: float) -> None: ...
@@ -153,6 +173,7 @@ class Ledger:
     def n_active(self) -> int: ...
     @property
     def n_undecided(self) -> int: ...
+    def learn(self, positions: Ints, scores: Floats, k: int) -> float: ...
     def kth_score(self, k: int) -> float: ...
 
 class Element(Enum):
