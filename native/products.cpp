@@ -115,11 +115,16 @@ void Operand::multiply_packed(Team& team, const Matrix& matrix, Arms arms, float
                 const std::int64_t columns = std::min(panel_, width_ - from), to = from + columns;
                 kernels().widen_rows(matrix, few, from, to, numbers, strip_row_stride);
                 if (first == 0) kernels().add_squares(numbers, few.count, columns, squares + row);
-                // With each group of queries a part of the next columns is fetched.
-                const bool fetches = matrix.column_stride == 1 && to < width_;
-                const std::int64_t part = divided_up(std::min(panel_, width_ - to) * size, last - first);
-                for (std::int64_t r = 0; r < few.count; ++r) {
-                    next[r] = values + (few.ids[r] * matrix.row_stride + to) * size;
+                // With each group of queries a part of what is copied next is fetched: the next columns, or the first
+                // ones of the rows that this thread takes next, if others take as many pieces at a time.
+                const bool ends = to == width_;
+                const std::int64_t after = piece + 1 < end ? piece + 1 : piece + (end - begin) * team.threads();
+                const std::int64_t next_row = ends ? after / pieces * rows : row, next_from = ends ? 0 : to;
+                const bool fetches = matrix.column_stride == 1 && next_row + few.count <= arms.count;
+                const std::int64_t part =
+                    divided_up(std::min(panel_, width_ - next_from) * size, last - first);
+                for (std::int64_t r = 0; fetches && r < few.count; ++r) {
+                    next[r] = values + (arms.ids[next_row + r] * matrix.row_stride + next_from) * size;
                 }
                 for (std::int64_t group = first; group < last; ++group) {
                     if (team.cancelled()) return;
@@ -128,7 +133,7 @@ void Operand::multiply_packed(Team& team, const Matrix& matrix, Arms arms, float
                                                strips_[static_cast<std::size_t>(from / panel_ * groups + group)],
                                                std::min(queries_together, count_ - query), columns, from > 0,
                                                scores + row * count_ + query, count_, fetches ? next : nullptr, part});
-                    for (std::int64_t r = 0; r < few.count; ++r) next[r] += part;
+                    for (std::int64_t r = 0; fetches && r < few.count; ++r) next[r] += part;
                 }
             }
         }

@@ -14,6 +14,10 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // Queries of a piece, if there are so many: the scores of an arm are read in whole cache lines.
 constexpr std::int64_t fewest_queries = 64;
 
+// To compare a score takes as long as to read so many numbers, and to sort a candidate.
+constexpr std::int64_t numbers_of_a_score = 8;
+constexpr std::int64_t numbers_of_a_candidate = 16;
+
 // Arms that a first threshold is found from, if there are so many: then few of the others reach it.
 constexpr std::int64_t arms_of_first_threshold = 4096;
 
@@ -177,7 +181,7 @@ void Selection::add(Team& team, const Score* scores, std::int64_t stride, std::i
     }
     begun_ = true;
     team.run(
-        queries(), errors.count,
+        queries(), numbers_of_a_score * errors.count,
         [&](std::int64_t begin, std::int64_t end) noexcept {
             if (begins) set_first_thresholds(scores, stride, errors, cuts, begin, end);
             for (std::int64_t arm = 0; arm < errors.count && !team.cancelled(); arm += arms_reaching) {
@@ -239,7 +243,7 @@ void Selection::drop(Query& query) const noexcept {
 
 Left Selection::candidates(Team& team) {
     team.run(
-        queries(), static_cast<std::int64_t>(4 * k_),
+        queries(), numbers_of_a_candidate * static_cast<std::int64_t>(4 * k_),
         [&](std::int64_t begin, std::int64_t end) noexcept {
             for (std::int64_t at = begin; at < end; ++at) {
                 Query& query = own_[static_cast<std::size_t>(at)];
@@ -250,6 +254,8 @@ Left Selection::candidates(Team& team) {
         },
         fewest_queries);
     Left left{{}, {0}};
+    left.starts.reserve(own_.size() + 1);
+    left.arms.reserve(own_.size() * 2 * k_);
     for (const Query& query : own_) {
         for (std::size_t at = 0; at < query.count; ++at) left.arms.push_back(query.kept[at].arm);
         left.starts.push_back(static_cast<std::int64_t>(left.arms.size()));
