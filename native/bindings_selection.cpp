@@ -113,8 +113,8 @@ void bind_selection(nb::module_& m) {
     round_to(&round<float, double>);
     round_to(&round<double, float>);
     round_to(&round<double, double>);
-    m.attr("MOST_PACKED") = most_packed;
-    m.attr("STRIP_QUERIES") = strip_queries;
+    m.def("packed_together", &packed_together, "width"_a,
+          "Return how many queries of this width an operand packs; 0 if none.");
     nb::class_<BorrowedOperand>(m, "Operand", "Queries in float32, as products of them with rows are made.")
         .def(nb::init<FloatTable, Team&>(), "queries"_a.noconvert(), "team"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("roundings", [](const BorrowedOperand& operand) { return operand.own.roundings(); },

@@ -2,15 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <vector>
 
+#include "arena.hpp"
 #include "matrix.hpp"
 #include "team.hpp"
 
 namespace sureshot {
 
-// Numbers that are packed at most: of more than these, 64 MB, there is no copy.
-constexpr std::int64_t most_packed = std::int64_t{1} << 24;
+// How many queries of this width can be packed at a time; 0 if that takes too much memory for a number that pays.
+std::int64_t packed_together(std::int64_t width);
 
 // The queries of a product, as the kernels read them: packed if they are many, and as they are, borrowed, if not.
 class Operand {
@@ -28,15 +29,16 @@ class Operand {
     void multiply(Team& team, const Matrix& matrix, Arms arms, float* scores, double* squares) const;
 
  private:
-    struct Free {
-        void operator()(float* numbers) const;
-    };
     void multiply_packed(Team& team, const Matrix& matrix, Arms arms, float* scores, double* squares) const;
     void multiply_as_they_are(Team& team, const Matrix& matrix, Arms arms, float* scores, double* squares) const;
 
     const float* queries_;
     std::int64_t count_, width_;
-    std::unique_ptr<float[], Free> strips_;  // those of the first columns, then those of the next, and so on; or null
+    std::int64_t panel_;  // columns that are added up before they are added to a score
+    Arena room_;
+    // The strips of some queries and the columns of one panel, for each panel and in it for each few queries. Empty
+    // unless the queries are packed.
+    std::vector<float*> strips_;
 };
 
 }  // namespace sureshot

@@ -233,9 +233,7 @@ def round_queries(
     norms: Floats,
     lost: Floats,
 ) -> bool: ...
-
-MOST_PACKED: int
-STRIP_QUERIES: int
+def packed_together(width: int) -> int: ...
 
 class Operand:
     def __init__(self, queries: Array, team: Team) -> None: ...

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot import _native
-from sureshot._native import MOST_PACKED, STRIP_QUERIES
 from sureshot.theory.products import LARGEST_QUERY, LARGEST_SIZE, SMALLEST_SIZE
 
 if TYPE_CHECKING:
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 # That rounded queries may take.
 MOST_BYTES = 64 << 20
-# Fewer queries than these are not worth a pass over the data, only to be packed.
-FEWEST_PACKED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +68,7 @@ class ProductQueries:
 def _packed_together(queries: Array) -> int:
     """Return how many of these can be packed at once; all of them where that is too few to be packed."""
     count, width = queries.shape
-    strips: int = MOST_PACKED // (width * STRIP_QUERIES)
-    together = strips * STRIP_QUERIES
-    return together if together >= FEWEST_PACKED else count
+    return _native.packed_together(width) or count
 
 
 def _moderate(sizes: Floats) -> bool:
