@@ -57,13 +57,17 @@ using JoinLanes = void(const double* sums, std::int64_t n_arms, double* scores) 
 // these is rounded at most float_roundings times: in a panel of a row as often as a lane has terms, and when the
 // lanes are added. But for the last part, a part of the columns is a whole number of columns_in_a_part.
 struct Asked {
-    const float* queries;  // zeros follow each, up to a whole number of screen_lanes
+    const float* queries;  // unless rows are screened in place, zeros follow each up to a whole number of screen_lanes
     std::int64_t count;
     std::int64_t stride;
 };
 constexpr std::int64_t screen_lanes = 16;
 constexpr std::int64_t columns_in_a_panel = 512;
 constexpr std::int64_t float_roundings = columns_in_a_panel / screen_lanes + 4;  // 4: the logarithm of the lanes
+// Whether rows are read as they lie: others are widened, in whole numbers of lanes.
+inline bool screened_in_place(const Matrix& matrix) {
+    return matrix.element == Element::float32 && matrix.column_stride == 1 && matrix.n_columns >= screen_lanes;
+}
 using ScreenRows = void(const Matrix& matrix, Metric metric, const Asked& asked, Arms arms, std::int64_t begin,
                         std::int64_t end, double* sums, double* squares) noexcept;
 using ScreenColumns = void(const Matrix& matrix, Metric metric, const Asked& asked, const Places& places,
@@ -118,7 +122,7 @@ using PackStrip = void(const float* queries, std::int64_t count, std::int64_t st
 using AddSquares = void(const float* rows, std::int64_t n_rows, std::int64_t columns, double* squares) noexcept;
 
 // The largest absolute value of a query and the sum of its squares; and the values times a unit, rounded, with the sum of
-// the squares of the exact ones and of what rounding has lost.
+// the squares of the exact ones and of what rounding has lost, and the largest loss.
 struct QuerySize {
     double largest;
     double square;
@@ -126,6 +130,7 @@ struct QuerySize {
 struct QueryRounding {
     double square;
     double loss;
+    double largest_loss;
 };
 template <class Query>
 using MeasureQuery = QuerySize(const Query* query, std::int64_t count) noexcept;

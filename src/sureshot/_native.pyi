@@ -202,7 +202,7 @@ class Dense:
         data: Array,
         element: Element,
         metric: Metric,
-        query: Floats,
+        query: Array,
         *,
         block: int,
         shift: int,
@@ -325,6 +325,7 @@ def screen(
     squares: Floats | None = None,
 ) -> None: ...
 def rounded_query(metric: Metric, query: Floats) -> tuple[Array, float, float, float] | None: ...
+def norm_if_usual(query: Array) -> float | None: ...
 def screen_and_evaluate(
     dense: Dense,
     rounded: Array,
