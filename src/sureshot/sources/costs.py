@@ -19,7 +19,7 @@ NEXT_LINE = 2.0
 # row alone, and of all rows.
 PICKED_LINE = 6.5
 PICKED_NUMBER = 40.0
-PICKED_NUMBER_OF_ALL = 1.1
+PICKED_NUMBER_OF_ALL = 0.5
 # To come back to an arm: its row must be found in memory again, and its bets. Chosen by timing whole
 # searches; the calibration, which comes back at once, finds less.
 VISIT_OF_ROW = 200.0
