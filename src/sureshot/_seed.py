@@ -36,11 +36,11 @@ def seed_from(generator: np.random.Generator) -> int:
 
     Examples
     --------
-    >>> seed_from(np.random.default_rng(5)) == np.random.default_rng(5).integers(SEEDS)
+    >>> bool(seed_from(np.random.default_rng(5)) == np.random.default_rng(5).integers(SEEDS))
     True
     """
     bits = generator.bit_generator
-    # Others have other words.
+    # Other generators draw other words.
     return _first_bits(bits) if type(bits) is np.random.PCG64 else int(generator.integers(SEEDS))
 
 
