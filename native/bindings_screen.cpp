@@ -83,17 +83,17 @@ void bind_screen(nb::module_& m) {
                 const nb::gil_scoped_release release;
                 found = screen_and_evaluate(team, dense.matrix, question, arms_of(arms), wanted);
             }
-            return nb::make_tuple(found.screened, array_of(std::move(found.positions)),
+            return nb::make_tuple(found.screened, found.too_many, array_of(std::move(found.positions)),
                                   array_of(std::move(found.scores)), found.trusted);
         },
         "dense"_a, "rounded"_a.noconvert(), "arms"_a.noconvert(), "team"_a, nb::kw_only(),
         "scale"_a.noconvert().none(), "absolute"_a, "unit"_a, "fixed"_a, "of_root"_a, "of_score"_a,
         "best"_a.noconvert(), "k"_a, "first"_a, "share"_a, "norms"_a.noconvert().none(), "screened_leeway"_a,
         "leeway"_a,
-        "Return how many arms were screened, the positions of those that can be among the k best, their scores, and "
-        "whether these are to be trusted: what screen, candidates and row_scores find one after the other, times "
-        "the scale. After `first` arms, and again after four times as many, it ends with no positions if more than "
-        "a share of the arms is left. With norms, which the rows have up to a leeway, a share of them, arms with "
+        "Return how many arms were screened, whether too many of them are left, the positions of those that can be "
+        "among the k best, their scores, and whether these are to be trusted: what screen, candidates and row_scores "
+        "find one after the other, times the scale. After `first` arms, and again after four times as many, it ends "
+        "with no positions if more than a share of the arms is left: these are too many. With norms, which the rows have up to a leeway, a share of them, arms with "
         "another norm are among those that are returned, and not trusted.");
 }
 

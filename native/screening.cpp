@@ -174,7 +174,7 @@ Evaluated screen_and_evaluate(Team& team, const Matrix& matrix, const Question& 
     Candidates candidates(team.threads(), arms.count, wanted.k, wanted.best, wanted.n_best);
     Uncertain all = wanted.errors;
     all.unit *= sign_of(question.metric);
-    Evaluated found{0, {}, {}, true};
+    Evaluated found{0, false, {}, {}, true};
     for (std::int64_t stop = wanted.first; found.screened < arms.count; stop *= growth) {
         const std::int64_t begin = found.screened, end = std::min(stop, arms.count);
         screen_all(team, matrix, question.metric, padded.asked(), {arms.ids + begin, end - begin},
@@ -192,7 +192,8 @@ Evaluated screen_and_evaluate(Team& team, const Matrix& matrix, const Question& 
                    });
         found.screened = end;
         found.positions = candidates.found();
-        if (static_cast<double>(found.positions.size()) > wanted.share * static_cast<double>(end)) {
+        found.too_many = static_cast<double>(found.positions.size()) > wanted.share * static_cast<double>(end);
+        if (found.too_many) {
             found.positions.clear();
             return found;
         }

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -117,12 +116,7 @@ def _queries(workload: str, N: int, count: int, seed: int) -> NDArray[np.float32
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m measurements.plane.run", description=__doc__)
-    parser.add_argument(
-        "--most-numbers",
-        type=float,
-        default=MOST_NUMBERS,
-        help="of the data; larger matrices are left out; 1e9 by default",
-    )
+    command.add_most_numbers(parser, MOST_NUMBERS, "of the data; larger matrices are left out")
     parser.add_argument(
         "--batches",
         type=int,
@@ -132,14 +126,10 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         metavar="QUERIES",
         help=f"of {', '.join(map(str, BATCHES))}; with 1 also the small sizes of all metrics; all by default",
     )
-    parser.add_argument("--threads", type=int, default=machine.available_threads())
-    parser.add_argument("--out", type=Path, default=Path("results/plane.jsonl"))
-    parser.add_argument("--write", action="store_true", help="write table, figure, rows to docs")
+    command.add_run_options(parser, "plane", "table, figure and rows")
     command.add_options(parser, WORKLOADS)
     settings = parser.parse_args(arguments)
     command.refuse_unknown(parser, "workloads", settings.workloads)
-    if settings.threads < 1:
-        parser.error(f"--threads: expected at least 1, got {settings.threads}")
     return settings
 
 

@@ -345,7 +345,7 @@ def screen_and_evaluate(
     norms: Floats | None,
     screened_leeway: float,
     leeway: float,
-) -> tuple[int, Ints, Floats, bool]: ...
+) -> tuple[int, bool, Ints, Floats, bool]: ...
 def candidates(
     sums: Floats,
     squares: Floats | None,

@@ -46,6 +46,7 @@ def top_k(
     budget_seconds: float | None = None,
     where: npt.ArrayLike | None = None,
     row_scale: npt.ArrayLike | None = None,
+    expected_score: float | None = None,
     rng: Rng = None,
     threads: int | None = None,
     block: int | None = None,
@@ -107,6 +108,10 @@ def top_k(
         A known factor of each row, shape (n,), finite and above 0: the score is the inner product times
         it, for stored weights, say, or rows kept with a scale. For ``"ip"`` and ``"abs-ip"``; epsilon is
         in units of these scores, and `bounds` are those of the data without the factor.
+    expected_score
+        About what the k-th best score will be, if that is known: from the last of many similar queries, say, as in a
+        solver. It helps to decide whether to sample or to read everything, where few rows stand out among many;
+        neither the answer nor the guarantee depends on it.
     rng
         Seed or numpy Generator of the random order. Queries chosen in the light of earlier answers
         must not reuse one integer seed: pass a Generator.
@@ -148,6 +153,7 @@ def top_k(
         budget_seconds=budget_seconds,
         where=where,
         row_scale=row_scale,
+        expected_score=expected_score,
         rng=rng,
         threads=threads,
         block=block,

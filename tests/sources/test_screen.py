@@ -267,6 +267,7 @@ def test_one_call_finds_what_its_parts_find(
         wanted = Wanted(k, best, len(arms), 1.0, factors, absolute, *terms)
         found = source.screened_best(rounded, arms, wanted, source.team)
         assert found.screened == len(arms)
+        assert not found.too_many
         assert found.positions.tolist() == expected.tolist()
         scores = source.exact_scores(arms[expected])
         scores = scores if factors is None else factors[expected] * scores
@@ -281,7 +282,11 @@ def test_one_call_finds_what_its_parts_find(
             fewer = wanted._replace(share=(len(expected) - 0.5) / len(arms))
             too_many = source.screened_best(rounded, arms, fewer, source.team)
             assert too_many.screened == len(arms)
+            assert too_many.too_many
             assert len(too_many.positions) == 0
+        # None of them is left where others are known to be better, which is not too many.
+        known = wanted._replace(best=np.full(k, 1e9))
+        assert source.screened_best(rounded, arms, known, source.team)[:2] == (len(arms), False)
 
 
 @every_reward
@@ -321,7 +326,7 @@ def test_a_screen_ends_where_it_leaves_too_many() -> None:
     assert rounded is not None
     wanted = Wanted(1, np.empty(0), 50, 0.125, None, False, 0.0, 0.0, 0.0)
     found = source.screened_best(rounded, np.arange(900), wanted, Team(2))
-    assert (found.screened, len(found.positions)) == (50, 0)
+    assert (found.screened, found.too_many, len(found.positions)) == (50, True, 0)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -59,6 +59,7 @@ class TopKRequest(NamedTuple):
     budget_seconds: float | None
     arms: Ints
     row_scale: Floats | None  # of the searched arms
+    expected_score: float | None
     seed: Seed
     threads: int
     block: int | None
@@ -102,6 +103,7 @@ def top_k_request(
     budget_seconds: Any,
     where: Any,
     row_scale: Any,
+    expected_score: Any,
     rng: Any,
     threads: Any,
     block: Any,
@@ -130,6 +132,8 @@ def top_k_request(
         )
         raise ValueError(message)
     row_scale = row_factors(row_scale, metric, len(data))
+    if expected_score is not None:
+        expected_score = finite_number(expected_score, "expected_score")
     return TopKRequest(
         data=data,
         queries=queries,
@@ -145,6 +149,7 @@ def top_k_request(
         budget_seconds=budget_seconds,
         arms=arms,
         row_scale=None if row_scale is None else row_scale[arms],
+        expected_score=expected_score,
         seed=seed_to_draw(rng),
         threads=thread_count(threads),
         block=block_length(block, method),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -180,4 +181,7 @@ class PreparedQueries:
             deadline=deadline_in(request.budget_seconds),
             team=team,
             signs=(1.0, -1.0) if request.metric == "abs-ip" else (1.0,),
+            expected_score=(
+                -math.inf if request.expected_score is None else self.sign * request.expected_score
+            ),
         )

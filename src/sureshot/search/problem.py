@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -56,6 +57,8 @@ class Problem:
     deadline: float | None = None  # time.perf_counter() after which it stops
     team: Team = field(default_factory=lambda: Team(1))
     replacement: bool = False  # whether rewards are drawn with replacement
+    # What the k-th best score may be, as scores are ranked: it helps to decide whether to race, and nothing else.
+    expected_score: float = -math.inf
 
     @cached_property
     def scale(self) -> Floats:

@@ -143,9 +143,10 @@ def sampled_cost(
     while trial.front < min(rules.fewest_steps, trial.order.length) and trial.read_on():
         trial.suspend_and_drop()
     tally.numbers_read = trial.tally.numbers_read
-    likely = trial.ledger.likely_threshold(sample.k) + problem.epsilon
+    # A sample does not show the few arms that stand out among many: an earlier query may have.
+    likely = max(trial.ledger.likely_threshold(sample.k), problem.expected_score)
     needed, _ = trial.ledger.remaining_steps(
-        problem.team, trial.order.length, likely, trial.log_level
+        problem.team, trial.order.length, likely + problem.epsilon, trial.log_level
     )
     share = n_arms / len(some)
     return least_cost(problem, rules) + trial.costs.step * needed * share
