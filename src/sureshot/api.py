@@ -17,6 +17,7 @@ from sureshot.queries import run_queries
 from sureshot.result import share_time
 from sureshot.search.problem import Tally
 from sureshot.search.run import run
+from sureshot.storage.opening import opened
 
 if TYPE_CHECKING:
     import os
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
 
     from sureshot._types import Array, Ints
     from sureshot.result import RoundInfo, TopK
+    from sureshot.storage.base import Stored
 
     Rng = int | np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | None
 
 
 def top_k(
-    data: Array,
+    data: Array | Stored,
     query: npt.ArrayLike,
     k: int = 10,
     *,
@@ -135,7 +137,7 @@ def top_k(
     """
     started = time.perf_counter()
     request = top_k_request(
-        data=data,
+        data=opened(data),
         query=query,
         k=k,
         metric=metric,
@@ -278,7 +280,7 @@ def best_arms(
     return replace(found, work=replace(found.work, pulls_paid=prepared.rewards.paid))
 
 
-def scan(data: Array, *, threads: int | None = None) -> Bounds:
+def scan(data: Array | Stored, *, threads: int | None = None) -> Bounds:
     """Read `data` once for what bounds it, for use in every later search of the same data.
 
     Takes a scale for each coordinate from a sample of rows, then the largest scaled value and the
@@ -303,5 +305,5 @@ def scan(data: Array, *, threads: int | None = None) -> Bounds:
     >>> scan(data)
     Bounds(scan of 500 rows of 3000 coordinates)
     """
-    data, threads = scan_request(data=data, threads=threads)
-    return scan_rows(data, np.arange(len(data)), Team(threads))
+    matrix, threads = scan_request(data=opened(data), threads=threads)
+    return scan_rows(matrix, np.arange(len(matrix)), Team(threads))

@@ -13,9 +13,10 @@ from sureshot import BoundsError
 from sureshot._native import Team
 from sureshot.blocks import Blocks
 from sureshot.sources.base import QuerySource
-from sureshot.sources.dense import REWARDS, DenseSource
+from sureshot.sources.dense import DenseSource
 from sureshot.sources.function import FunctionSource
 from sureshot.sources.rewards import Rewards
+from sureshot.sources.values import REWARDS
 from tests.conftest import ELEMENT_TYPES, EPS, FLOAT_TYPES, LAYOUTS, random_data, rewards, sums
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sureshot._elements import ELEMENTS, all_finite, is_number, name_of
 from sureshot._validate.choices import kind, listed
+from sureshot.storage.base import Stored
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
@@ -20,8 +21,10 @@ SCALED = ("ip", "abs-ip")
 CHECKED_AT_ONCE = 1 << 20
 
 
-def data_array(data: Any) -> Array:
+def data_array(data: Any) -> Array | Stored:
     """Return the data, which must be an array that the kernels can read where it is."""
+    if isinstance(data, Stored):
+        return data
     if not isinstance(data, np.ndarray) or isinstance(data, np.ma.MaskedArray):
         message = (
             f"data must be a numpy array or memory map of shape (arms, coordinates), "

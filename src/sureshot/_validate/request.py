@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sureshot._validate.calling import Calling
     from sureshot.result import RoundInfo
     from sureshot.search.methods import Method
+    from sureshot.storage.base import Stored
 
 METRICS = ("ip", "abs-ip", "sqeuclidean", "l1", "cosine")
 # Searched as negated distances, shown as distances.
@@ -45,7 +46,7 @@ DISTANCES = ("sqeuclidean", "l1")
 class TopKRequest(NamedTuple):
     """The arguments of `top_k`, checked."""
 
-    data: Array
+    data: Array | Stored
     queries: Floats  # (queries, N)
     single: bool
     k: int
@@ -211,7 +212,7 @@ def best_arms_request(
     )
 
 
-def scan_request(*, data: Any, threads: Any) -> tuple[Array, int]:
+def scan_request(*, data: Any, threads: Any) -> tuple[Array | Stored, int]:
     """Check the arguments of `scan`."""
     return data_array(data), thread_count(threads)
 

@@ -21,15 +21,18 @@ from sureshot.search.condition import assumption
 from sureshot.search.problem import Problem, Tally
 from sureshot.sources.dense import DenseSource
 from sureshot.sources.norms import PromisedNorms
+from sureshot.sources.stored import StoredSource
+from sureshot.storage.base import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sureshot._types import Floats
+    from sureshot._types import Array, Floats
     from sureshot._validate.bounds import KnownBounds
     from sureshot._validate.request import TopKRequest
     from sureshot.blocks import Blocks
     from sureshot.search.condition import Condition
+    from sureshot.sources.base import QuerySource
     from sureshot.theory.intervals import Intervals
 
 # What the kernels sum for each metric.
@@ -79,6 +82,11 @@ class PreparedQueries:
     def need_norms(self) -> bool:
         """Whether the norms of the rows must be computed."""
         return self.request.metric == "cosine" and self.bounds.exact_norms is None
+
+    def check_unchanged(self) -> None:
+        """Raise `StorageError` if the data was changed while it was searched, where that can be told."""
+        if isinstance(self.request.data, Stored):
+            self.request.data.check_unchanged()
 
     def problem(
         self, query: int, team: Team, computed_norms: Floats | None
@@ -165,7 +173,7 @@ class PreparedQueries:
 
         reward = REWARD_OF_METRIC[request.metric]
         return Problem(
-            source=DenseSource(request.data, query, reward, blocks, team, promised),
+            source=_source(request.data, query, reward, blocks, team, promised),
             arms=request.arms,
             factors=factors,
             k=request.k,
@@ -180,3 +188,16 @@ class PreparedQueries:
             team=team,
             signs=(1.0, -1.0) if request.metric == "abs-ip" else (1.0,),
         )
+
+
+def _source(
+    data: Array | Stored,
+    query: Floats,
+    reward: str,
+    blocks: Blocks,
+    team: Team,
+    promised: PromisedNorms | None,
+) -> QuerySource:
+    if isinstance(data, Stored):
+        return StoredSource(data, query, reward, blocks, team, promised)
+    return DenseSource(data, query, reward, blocks, team, promised)
