@@ -21,6 +21,14 @@ constexpr std::int64_t sampled_pages = 256;
 
 std::int64_t parts_of(std::int64_t length) { return (length + longest_request - 1) / longest_request; }
 
+int process() {
+#ifdef SURESHOT_HAS_PREAD
+    return static_cast<int>(getpid());
+#else
+    return 0;
+#endif
+}
+
 std::string words_of(int code, std::int64_t offset) {
     if (code == 0) return "the file ends before byte " + std::to_string(offset);
     return "byte " + std::to_string(offset) + " could not be read: " + std::strerror(code);
@@ -28,18 +36,25 @@ std::string words_of(int code, std::int64_t offset) {
 
 }  // namespace
 
-FileReader::FileReader(int descriptor, int threads) : descriptor_(descriptor) {
-    threads_.reserve(static_cast<std::size_t>(threads));
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+FileReader::FileReader(int descriptor, int threads)
+    : descriptor_(descriptor),
+      process_(process()),
+      threads_(std::make_unique<std::vector<std::thread>>()) {
+    threads_->reserve(static_cast<std::size_t>(threads));
+    for (int i = 0; i < threads; ++i) threads_->emplace_back([this] { serve(); });
 }
 
 FileReader::~FileReader() {
+    if (process() != process_) {
+        static_cast<void>(threads_.release());  // They cannot be waited for.
+        return;
+    }
     {
         const std::lock_guard lock(state_);
         ending_ = true;
     }
     wake_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+    for (std::thread& thread : *threads_) thread.join();
 }
 
 void FileReader::read(const Pieces& pieces) {

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -46,7 +47,8 @@ class FileReader {
     void read_part(char* out, std::int64_t offset, std::int64_t length);
 
     const int descriptor_;
-    std::vector<std::thread> threads_;
+    const int process_;  // A process that is forked has none of the threads.
+    std::unique_ptr<std::vector<std::thread>> threads_;
 
     std::mutex callers_;  // one at a time
     std::mutex state_;    // of what follows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sureshot.api import best_arms, scan, top_k
 from sureshot.bounds import Bounds
-from sureshot.errors import BoundsError, JournalError, PullError
+from sureshot.errors import BoundsError, JournalError, PullError, StorageError
 from sureshot.result import Certificate, RoundInfo, TopK, Work
 
 __version__ = "0.1.0"
@@ -16,6 +16,7 @@ __all__ = [
     "JournalError",
     "PullError",
     "RoundInfo",
+    "StorageError",
     "TopK",
     "Work",
     "best_arms",

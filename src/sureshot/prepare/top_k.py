@@ -84,7 +84,7 @@ class PreparedQueries:
         return self.request.metric == "cosine" and self.bounds.exact_norms is None
 
     def check_unchanged(self) -> None:
-        """Raise `StorageError` if the data was changed while it was searched, where that can be told."""
+        """Raise `StorageError` if stored data has changed while it was searched."""
         if isinstance(self.request.data, Stored):
             self.request.data.check_unchanged()
 

@@ -43,7 +43,7 @@ class Stored(ABC):
 
     @abstractmethod
     def check_unchanged(self) -> None:
-        """Raise `StorageError` if the storage has changed since it was opened, where that can be told."""
+        """Raise `StorageError` if the storage is known to have changed since it was opened."""
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -7,6 +7,7 @@ kernel's readahead far more than it needs.
 from __future__ import annotations
 
 import os
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,9 +71,10 @@ class FileMatrix(Stored):
         self.offset = offset
         self.stride = shape[1] * dtype.itemsize if stride is None else stride
         self.access = Access(REQUEST, BYTE, ROUND, unit_columns(shape[1], dtype.itemsize))
-        self._file = self.path.open("rb", buffering=0)
-        self._opened = Fingerprint.of(os.fstat(self._file.fileno()))
+        self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         self._readers: dict[int, _native.FileReader] = {}
+        weakref.finalize(self, _close, self._file, self._readers)
+        self._opened = Fingerprint.of(os.fstat(self._file))
         needed = offset + (shape[0] - 1) * self.stride + shape[1] * dtype.itemsize
         if needed > self._opened.size:
             raise StorageError(
@@ -81,7 +83,7 @@ class FileMatrix(Stored):
             )
         if hasattr(os, "posix_fadvise"):
             # Without this the kernel reads ahead, which is far more than what is asked for.
-            os.posix_fadvise(self._file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+            os.posix_fadvise(self._file, 0, 0, os.POSIX_FADV_RANDOM)
 
     def __repr__(self) -> str:
         return f"FileMatrix({str(self.path)!r}, {self.dtype}, {self.shape}, offset={self.offset})"
@@ -101,17 +103,22 @@ class FileMatrix(Stored):
         # A process that was forked has none of the threads of its parent.
         process = os.getpid()
         if process not in self._readers:
-            self._readers[process] = _native.FileReader(self._file.fileno(), REQUESTS)
+            self._readers[process] = _native.FileReader(self._file, REQUESTS)
         return self._readers[process]
 
     def check_unchanged(self) -> None:
         """Raise `StorageError` if the file has changed since it was opened."""
-        now = Fingerprint.of(os.fstat(self._file.fileno()))
+        now = Fingerprint.of(os.fstat(self._file))
         if now != self._opened:
             raise StorageError(
                 f"{self.path} has changed while it was searched: it had {self._opened.size} bytes, "
                 f"now {now.size}; search again when nobody writes to it"
             )
+
+
+def _close(file: int, readers: dict[int, _native.FileReader]) -> None:
+    readers.clear()  # which ends their threads
+    os.close(file)
 
 
 def unit_columns(width: int, itemsize: int) -> int:
