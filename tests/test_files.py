@@ -16,8 +16,6 @@ from sureshot.storage.file import FileMatrix
 from sureshot.storage.opening import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sureshot._types import Array, Floats
 
 
@@ -25,20 +23,20 @@ if TYPE_CHECKING:
 def data() -> Array:
     """Rows of which a few have large scores, and short ones besides."""
     rng = np.random.default_rng(0)
-    return np.exp(rng.standard_normal((300, 1)), dtype=np.float32) * (
-        rng.standard_normal((300, 4), dtype=np.float32)
-        @ rng.standard_normal((4, 20_011), dtype=np.float32)
-    )
+    sizes = np.exp(rng.standard_normal((300, 1)))
+    rows = sizes * (rng.standard_normal((300, 4)) @ rng.standard_normal((4, 20_011)))
+    return rows.astype(np.float32)
 
 
 @pytest.fixture(scope="module")
 def query(data: Array) -> Floats:
     """A query that some rows resemble."""
-    return data[17] + np.random.default_rng(1).standard_normal(data.shape[1])
+    noise = np.random.default_rng(1).standard_normal(data.shape[1])
+    return np.add(noise, data[17])
 
 
 @pytest.fixture
-def matrix(data: Array, tmp_path: Path) -> Iterator[FileMatrix]:
+def matrix(data: Array, tmp_path: Path) -> FileMatrix:
     """The same rows in a file."""
     (tmp_path / "rows.bin").write_bytes(bytes(100) + data.tobytes())
     return FileMatrix(tmp_path / "rows.bin", data.dtype, data.shape, offset=100)

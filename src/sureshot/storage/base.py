@@ -19,7 +19,7 @@ class Access:
     Only the ratios matter, to each other and to the costs of memory.
     """
 
-    request: float  # a unit that does not follow the last one, whatever it holds
+    request: float  # a unit that does not follow the last one, besides its bytes
     byte: float  # a byte of a stream
     round: float  # a call, however little it asks for
     unit_columns: int  # columns that come together

@@ -21,7 +21,7 @@ from sureshot.storage.base import Access, Stored
 if TYPE_CHECKING:
     from sureshot._types import Array, Ints
 
-# Requests in flight: a disk answers so many in the time of a few.
+# Requests at a time: a disk answers so many in the time of a few.
 REQUESTS = 32
 
 # A scattered request, a byte of a stream, and a call, in nanoseconds: on the machine of
@@ -112,7 +112,7 @@ class FileMatrix(Stored):
         if now != self._opened:
             raise StorageError(
                 f"{self.path} has changed while it was searched: it had {self._opened.size} bytes, "
-                f"now {now.size}; search again when nobody writes to it"
+                f"now {now.size}; search again when no other program writes to it"
             )
 
 
