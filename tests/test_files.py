@@ -32,7 +32,8 @@ def data() -> Array:
 def query(data: Array) -> Floats:
     """A query that some rows resemble."""
     noise = np.random.default_rng(1).standard_normal(data.shape[1])
-    return np.add(noise, data[17])
+    query: Floats = noise + data[17]
+    return query
 
 
 @pytest.fixture
