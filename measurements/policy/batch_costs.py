@@ -72,7 +72,11 @@ class BatchCalibration:
         scores, squares = np.empty((len(self.data), count), np.float32), np.empty(len(self.data))
         return median_seconds(
             lambda _: self.tiles.multiply(
-                self.arms, self.queries[:count], scores, squares, self.team
+                self.arms,
+                _native.Operand(self.queries[:count], self.team),
+                scores,
+                squares,
+                self.team,
             )
         )
 

@@ -124,6 +124,17 @@ class Ledger:
         start: int,
         stop: int,
     ) -> Met: ...
+    def read_on(
+        self,
+        team: Team,
+        dense: Dense,
+        arms: Ints,
+        order: Order,
+        centre: Floats,
+        stop: int,
+        guess: float,
+        stakes: bool,
+    ) -> Met: ...
     def add(
         self,
         team: Team,
@@ -134,9 +145,19 @@ class Ledger:
         squares: Floats | None = None,
     ) -> Met: ...
     def survey(self, k: int, caution: float) -> Survey: ...
+    def take_stock(
+        self,
+        team: Team,
+        k: int,
+        caution: float,
+        threshold: float,
+        epsilon: float,
+        log_level: float,
+    ) -> Survey: ...
     def remaining_steps(
         self, team: Team, length: int, theta: float, log_level: float
     ) -> tuple[float, float]: ...
+    def other_arms(self, survey: Survey) -> Ints: ...
     def needed_steps(
         self, positions: Ints, length: int, theta: float, log_level: float
     ) -> Floats: ...
@@ -149,7 +170,6 @@ class Ledger:
         theta: float,
         log_level: float,
         beaten: int,
-        survey: Survey | None = None,
     ) -> int: ...
     def ceiling(self, team: Team, positions: Ints, log_level: float, low: float) -> float: ...
     def raise_limit(self, limit: float) -> None: ...
@@ -159,6 +179,7 @@ class Ledger:
     def n_active(self) -> int: ...
     @property
     def n_undecided(self) -> int: ...
+    def learn(self, positions: Ints, scores: Floats, k: int) -> float: ...
     def kth_score(self, k: int) -> float: ...
 
 class Element(Enum):
@@ -219,12 +240,17 @@ def round_queries(
     lost: Floats,
 ) -> bool: ...
 
-PRODUCT_COLUMNS: int
+MOST_PACKED: int
+STRIP_QUERIES: int
 
-def product_roundings(columns: int) -> int: ...
-def multiply(
-    dense: Dense, arms: Ints, queries: Array, team: Team, scores: Array, squares: Floats
-) -> None: ...
+class Operand:
+    def __init__(self, queries: Array, team: Team) -> None: ...
+    @property
+    def roundings(self) -> int: ...
+    def multiply(
+        self, dense: Dense, arms: Ints, team: Team, scores: Array, squares: Floats
+    ) -> None: ...
+
 def measure_queries(queries: Array, team: Team, sizes: Floats, norms: Floats) -> None: ...
 def best_of_rows(
     scores: Floats, k: int, team: Team, best_arms: Ints, best_scores: Floats
