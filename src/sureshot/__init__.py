@@ -6,6 +6,8 @@ from sureshot.api import best_arms, scan, top_k
 from sureshot.bounds import Bounds
 from sureshot.errors import BoundsError, JournalError, PullError, StorageError
 from sureshot.result import Certificate, RoundInfo, TopK, Work
+from sureshot.stacking import hstack, vstack
+from sureshot.storage.opening import open_matrix
 
 __version__ = "0.1.0"
 
@@ -20,6 +22,9 @@ __all__ = [
     "TopK",
     "Work",
     "best_arms",
+    "hstack",
+    "open_matrix",
     "scan",
     "top_k",
+    "vstack",
 ]

@@ -13,6 +13,7 @@ from sureshot._validate.arrays import (
     query_rows,
     row_factors,
     selected_arms,
+    weighted,
 )
 from sureshot._validate.bounds import known_bounds, pair
 from sureshot._validate.calling import calling
@@ -113,6 +114,7 @@ def top_k_request(
     queries = query_rows(query, data.shape[1])
     k = whole_number(k, "k", 1)
     metric = one_of(metric, METRICS, "metric")
+    queries = weighted(queries, data, metric)
     if metric == "cosine" and has_zero_row(queries):
         raise ValueError("metric='cosine' needs a query that is not all zeros")
     epsilon, delta = loss_and_risk(epsilon, delta)

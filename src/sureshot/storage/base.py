@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from sureshot._types import Array, Ints
+    from sureshot._types import Array, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class Stored(ABC):
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     access: Access
+    # What the products with each column count, where parts of the columns have a weight.
+    column_weights: Floats | None = None
     ndim = 2
 
     @abstractmethod
