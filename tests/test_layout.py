@@ -32,7 +32,7 @@ LOOPS_AND_DATA = ("sureshot.sources", "sureshot.search", "sureshot.api", "suresh
 PUBLIC = {f"sureshot.{name}" for name in (*sureshot.__all__, "__version__", "_native")}
 # The checks are pure; of the searches they know the table of methods, of the storage what a stored matrix is.
 TABLE = "sureshot.search.methods"
-STORED = "sureshot.storage.base"
+STORED = "sureshot.storage.matrix"
 IMPURE = (
     "sureshot._native",
     "sureshot.storage",
@@ -49,6 +49,7 @@ IMPURE = (
 SOURCES = (
     "sureshot.sources.dense.DenseSource",
     "sureshot.sources.stored.StoredSource",
+    "sureshot.sources.partitioned.PartitionedSource",
     "sureshot.sources.function.FunctionSource",
 )
 # All that a search rests on is prepared before it begins.
@@ -184,7 +185,7 @@ def test_import_rules(module: str) -> None:
         ("sureshot.storage.x", "from sureshot.sources import dense", "sureshot.sources.dense"),
         ("sureshot.storage.x", "from sureshot._native import FileReader", None),
         ("sureshot._validate.x", "from sureshot.storage.file import y", "sureshot.storage.file.y"),
-        ("sureshot._validate.x", "from sureshot.storage.base import Stored", None),
+        ("sureshot._validate.x", "from sureshot.storage.matrix import Matrix", None),
         ("sureshot.search.x", "from sureshot.queries import y", "sureshot.queries.y"),
         ("sureshot.prepare.x", "from sureshot.queries import y", "sureshot.queries.y"),
         ("sureshot.queries", "from sureshot.prepare.top_k import PreparedQueries", None),

@@ -6,7 +6,7 @@ from sureshot.api import best_arms, scan, top_k
 from sureshot.bounds import Bounds
 from sureshot.errors import BoundsError, JournalError, PullError, StorageError
 from sureshot.result import Certificate, RoundInfo, TopK, Work
-from sureshot.stacking import hstack, vstack
+from sureshot.stacking import hstack, partitioned, vstack
 from sureshot.storage.opening import open_matrix
 
 __version__ = "0.1.0"
@@ -24,6 +24,7 @@ __all__ = [
     "best_arms",
     "hstack",
     "open_matrix",
+    "partitioned",
     "scan",
     "top_k",
     "vstack",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from sureshot._types import Array, Ints
     from sureshot.result import RoundInfo, TopK
-    from sureshot.storage.base import Stored
+    from sureshot.storage.matrix import Matrix
 
     Rng = int | np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | None
 
 
 def top_k(
-    data: Array | Stored,
+    data: Array | Matrix,
     query: npt.ArrayLike,
     k: int = 10,
     *,
@@ -52,6 +52,7 @@ def top_k(
     threads: int | None = None,
     block: int | None = None,
     progress: Callable[[RoundInfo], object] | None = None,
+    client: Any = None,
 ) -> TopK:
     """Find the k best rows of `data` for `query`, with a certificate.
 
@@ -60,7 +61,9 @@ def top_k(
     data
         Array or memory map of shape (n, N), of float16, float32, float64, bfloat16 (of ml_dtypes),
         int8, uint8, int16 or bool, in any memory order. It is never copied, and only the rows and
-        coordinates needed are read.
+        coordinates needed are read. Or what `open_matrix`, `vstack`, `hstack` and `partitioned` return; an
+        array of zarr, h5py or dask; a column of pyarrow with lists of one length; a tensor in this machine's
+        memory. See ``docs/scale.md``.
     query
         Shape (N,), or (queries, N) for several queries with one row of results each.
     k
@@ -120,6 +123,9 @@ def top_k(
         are contiguous (16 if nothing but norms is known), else a cache line. For experiments.
     progress
         Called with a `RoundInfo` after each round.
+    client
+        Of ``dask.distributed``: where the partitions of a dask array are searched. By default the client of the
+        moment, if there is one, else the threads of this process.
 
     Returns
     -------
@@ -137,7 +143,7 @@ def top_k(
     """
     started = time.perf_counter()
     request = top_k_request(
-        data=opened(data),
+        data=opened(data, client),
         query=query,
         k=k,
         metric=metric,
@@ -280,7 +286,7 @@ def best_arms(
     return replace(found, work=replace(found.work, pulls_paid=prepared.rewards.paid))
 
 
-def scan(data: Array | Stored, *, threads: int | None = None) -> Bounds:
+def scan(data: Array | Matrix, *, threads: int | None = None) -> Bounds:
     """Read `data` once for what bounds it, for use in every later search of the same data.
 
     Takes a scale for each coordinate from a sample of rows, then the largest scaled value and the

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot._validate.arrays import data_array
+from sureshot._validate.choices import kind
 from sureshot._validate.numbers import finite_number
+from sureshot.storage.base import Stored
+from sureshot.storage.executors import ExecutorMatrix, described
 from sureshot.storage.opening import opened
 from sureshot.storage.stacks import ColumnStack, RowStack
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
 
     import numpy.typing as npt
 
     from sureshot._types import Array
-    from sureshot.storage.base import Stored
+    from sureshot.storage.partitioned import Partitioned
 
 
 def vstack(parts: Sequence[Any]) -> Stored:
@@ -37,8 +41,8 @@ def vstack(parts: Sequence[Any]) -> Stored:
     --------
     >>> import numpy as np, sureshot
     >>> shards = [np.eye(4, dtype=np.float32), 2 * np.eye(4, dtype=np.float32)]
-    >>> sureshot.top_k(vstack(shards), np.array([0, 0, 1, 0]), k=2).indices
-    array([6, 2])
+    >>> sureshot.top_k(vstack(shards), np.array([0, 0, 1, 0]), k=2).indices.tolist()
+    [6, 2]
     """
     matrices = _checked(parts)
     widths = {matrix.shape[1] for matrix in matrices}
@@ -87,8 +91,55 @@ def hstack(parts: Sequence[Any], weights: npt.ArrayLike | None = None) -> Stored
     )
 
 
+def partitioned(openers: Sequence[Callable[[], Array]], executor: Executor) -> Partitioned:
+    """Put matrices one below the other that an executor reads, in its processes or on its machines.
+
+    Parameters
+    ----------
+    openers
+        Functions that return a part each, an array of one type and width: they are called where the part is
+        read, at each call, so they should be quick, such as
+        ``functools.partial(numpy.load, path, mmap_mode="r")``. They are sent to the executor, the numbers are not.
+    executor
+        Any ``concurrent.futures.Executor``: a pool of processes, or one of Ray, MPI or dask.
+
+    Returns
+    -------
+    A partitioned matrix
+        For `top_k` and `scan`. The answer is that of one machine.
+
+    Examples
+    --------
+    >>> import functools, numpy as np, sureshot
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> openers = [functools.partial(np.full, (3, 8), value) for value in (1.0, 2.0)]
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     sureshot.top_k(partitioned(openers, executor), np.ones(8), k=1).indices.tolist()
+    [3]
+    """
+    if not openers:
+        raise ValueError("openers must hold at least one function, got none")
+    for opener in openers:
+        if not callable(opener):
+            raise TypeError(f"openers must be functions without arguments, got {kind(opener)}")
+    found = [future.result() for future in [executor.submit(described, one) for one in openers]]
+    shapes, types = [shape for shape, _ in found], {dtype for _, dtype in found}
+    if any(len(shape) != 2 for shape in shapes) or len({shape[-1] for shape in shapes}) > 1:
+        raise ValueError(f"parts must be equally wide matrices, got shapes {shapes}")
+    if len(types) > 1:
+        raise TypeError(f"parts must be of one type, got {', '.join(sorted(map(str, types)))}")
+    return ExecutorMatrix(
+        openers, [shape[0] for shape in shapes], shapes[0][1], types.pop(), executor
+    )
+
+
 def _checked(parts: Sequence[Any]) -> list[Array | Stored]:
-    matrices = [data_array(opened(part)) for part in parts]
+    matrices: list[Array | Stored] = []
+    for part in parts:
+        matrix = data_array(opened(part))
+        if not isinstance(matrix, (np.ndarray, Stored)):
+            raise TypeError(f"parts must be arrays or stored matrices, got {matrix!r}")
+        matrices.append(matrix)
     if not matrices:
         raise ValueError("parts must hold at least one matrix, got none")
     types = {str(matrix.dtype) for matrix in matrices}

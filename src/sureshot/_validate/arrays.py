@@ -8,7 +8,7 @@ import numpy as np
 
 from sureshot._elements import ELEMENTS, all_finite, is_number, name_of
 from sureshot._validate.choices import kind, listed
-from sureshot.storage.base import Stored
+from sureshot.storage.matrix import Matrix
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
@@ -21,9 +21,9 @@ SCALED = ("ip", "abs-ip")
 CHECKED_AT_ONCE = 1 << 20
 
 
-def data_array(data: Any) -> Array | Stored:
+def data_array(data: Any) -> Array | Matrix:
     """Return the data, which must be stored, or an array that the kernels can read where it is."""
-    known = isinstance(data, (np.ndarray, Stored)) and not isinstance(data, np.ma.MaskedArray)
+    known = isinstance(data, (np.ndarray, Matrix)) and not isinstance(data, np.ma.MaskedArray)
     if not known:
         message = (
             "data must be a numpy array, memory map or stored matrix of shape (arms, coordinates), "
@@ -45,7 +45,7 @@ def data_array(data: Any) -> Array | Stored:
         raise ValueError(f"data must not be empty, got shape {data.shape}")
     if isinstance(data, np.ndarray):
         _refuse_unless_aligned(data)
-    matrix: Array | Stored = data
+    matrix: Array | Matrix = data
     return matrix
 
 
@@ -59,9 +59,9 @@ def _refuse_unless_aligned(data: Array) -> None:
         raise ValueError(message)
 
 
-def weighted(queries: Array, data: Array | Stored, metric: str) -> Array:
+def weighted(queries: Array, data: Array | Matrix, metric: str) -> Array:
     """Return the queries times the weights that the columns of the data have, if they have any."""
-    weights = data.column_weights if isinstance(data, Stored) else None
+    weights = data.column_weights if isinstance(data, Matrix) else None
     if weights is None:
         return queries
     if metric not in SCALED:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sureshot._validate.calling import Calling
     from sureshot.result import RoundInfo
     from sureshot.search.methods import Method
-    from sureshot.storage.base import Stored
+    from sureshot.storage.matrix import Matrix
 
 METRICS = ("ip", "abs-ip", "sqeuclidean", "l1", "cosine")
 # Searched as negated distances, shown as distances.
@@ -47,7 +47,7 @@ DISTANCES = ("sqeuclidean", "l1")
 class TopKRequest(NamedTuple):
     """The arguments of `top_k`, checked."""
 
-    data: Array | Stored
+    data: Array | Matrix
     queries: Floats  # (queries, N)
     single: bool
     k: int
@@ -214,7 +214,7 @@ def best_arms_request(
     )
 
 
-def scan_request(*, data: Any, threads: Any) -> tuple[Array | Stored, int]:
+def scan_request(*, data: Any, threads: Any) -> tuple[Array | Matrix, int]:
     """Check the arguments of `scan`."""
     return data_array(data), thread_count(threads)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sureshot.blocks import CACHE_LINE, Blocks
 from sureshot.sources.dense import is_coordinate_major
-from sureshot.storage.base import Stored
+from sureshot.storage.matrix import Matrix
 
 if TYPE_CHECKING:
     from sureshot._types import Array
@@ -21,7 +21,7 @@ COLUMNS_FOR_NORMS = 16
 
 
 def choose_blocks(
-    data: Array | Stored, asked: int | None, method: Method, *, only_norms: bool
+    data: Array | Matrix, asked: int | None, method: Method, *, only_norms: bool
 ) -> Blocks:
     """Return the blocks: what a storage hands over at once.
 
@@ -29,8 +29,8 @@ def choose_blocks(
     an enormous normalised reward: where nothing but norms is known, columns are read in blocks, too.
     """
     n_coordinates = int(data.shape[1])
-    if isinstance(data, Stored):
-        unit = 1 if method.single_coordinates else data.access.unit_columns
+    if isinstance(data, Matrix):
+        unit = 1 if method.single_coordinates else data.unit_columns
         return Blocks(n_coordinates, min(asked or unit, n_coordinates))
     if asked is not None:
         size = asked

@@ -21,8 +21,11 @@ from sureshot.search.condition import assumption
 from sureshot.search.problem import Problem, Tally
 from sureshot.sources.dense import DenseSource
 from sureshot.sources.norms import PromisedNorms
+from sureshot.sources.partitioned import PartitionedSource
 from sureshot.sources.stored import StoredSource
 from sureshot.storage.base import Stored
+from sureshot.storage.matrix import Matrix
+from sureshot.storage.partitioned import Partitioned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +88,7 @@ class PreparedQueries:
 
     def check_unchanged(self) -> None:
         """Raise `StorageError` if stored data has changed while it was searched."""
-        if isinstance(self.request.data, Stored):
+        if isinstance(self.request.data, Matrix):
             self.request.data.check_unchanged()
 
     def problem(
@@ -191,13 +194,16 @@ class PreparedQueries:
 
 
 def _source(
-    data: Array | Stored,
+    data: Array | Matrix,
     query: Floats,
     reward: str,
     blocks: Blocks,
     team: Team,
     promised: PromisedNorms | None,
 ) -> QuerySource:
+    if isinstance(data, Partitioned):
+        return PartitionedSource(data, query, reward, blocks, team, promised)
     if isinstance(data, Stored):
         return StoredSource(data, query, reward, blocks, team, promised)
+    assert isinstance(data, np.ndarray), "a matrix is stored or partitioned"
     return DenseSource(data, query, reward, blocks, team, promised)

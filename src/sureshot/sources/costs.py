@@ -7,7 +7,7 @@ threads, so that a search does the same everywhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -107,6 +107,11 @@ def from_storage(access: Access, block: int, bytes_per_number: int) -> ReadingCo
         visit=0.0,
         round=access.round,
     )
+
+
+def in_partitions(block: int, bytes_per_number: int, round: float) -> ReadingCosts:
+    """Return the costs of partitions that are read as memory, where a set of calls costs so much."""
+    return replace(in_memory(block, bytes_per_number, coordinate_major=False), round=round)
 
 
 # Each pull costs the same, and so much that nothing else counts.

@@ -13,7 +13,7 @@ from sureshot.sources.base import Screened, Totals
 from sureshot.sources.costs import in_memory
 from sureshot.sources.screening import RoundedQuery, ScreenedBest
 from sureshot.sources.tiles import Tiles
-from sureshot.sources.values import REWARDS, ValueSource
+from sureshot.sources.values import REWARDS, ValueSource, dense_of
 
 if TYPE_CHECKING:
     from sureshot._native import Team
@@ -64,9 +64,7 @@ class DenseSource(ValueSource):
         self.team = team
         self.promised = promised
         self._tiles: Tiles | None = None  # made when they are first asked for
-        self.dense = _native.Dense(
-            values, element, REWARDS[reward], query, block=blocks.size, shift=blocks.shift
-        )
+        self.dense = dense_of(data, query, reward, blocks)
         self.n_arms, self.n_coordinates = data.shape
         self.bytes_per_number = data.dtype.itemsize
         self.coordinate_major = _native.coordinate_major(values, element)

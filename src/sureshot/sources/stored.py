@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
-from sureshot._elements import for_kernels
+from sureshot.blocks import Blocks
 from sureshot.sources.costs import from_storage
 from sureshot.sources.portions import portions
-from sureshot.sources.values import REWARDS, ValueSource
+from sureshot.sources.values import ValueSource, dense_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sureshot._native import Team
-    from sureshot._types import Array, Floats, Ints
-    from sureshot.blocks import Blocks
+    from sureshot._types import Floats, Ints
     from sureshot.sources.norms import PromisedNorms
     from sureshot.storage.base import Stored
 
@@ -78,7 +77,7 @@ class StoredSource(ValueSource):
                 columns = (starts[portion.starts, None] + np.arange(size)).ravel()
                 found = np.empty((1 if squares is None else 2, n_blocks, n_arms))
                 _native.block_sums(
-                    self._dense(rows, self.query[columns], size),
+                    dense_of(rows, self.query[columns], self.reward, Blocks(n_blocks * size, size)),
                     np.arange(n_arms),
                     np.arange(n_blocks),
                     self.team,
@@ -107,10 +106,6 @@ class StoredSource(ValueSource):
         start, stop = self.blocks.span(block)
         return stop - start
 
-    def _dense(self, rows: Array, query: Floats, block: int) -> _native.Dense:
-        values, element = for_kernels(rows)
-        return _native.Dense(values, element, REWARDS[self.reward], query, block=block, shift=0)
-
     def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
         """Return the sum of all rewards of each arm, or of those in the given blocks."""
         if blocks is not None:
@@ -138,7 +133,7 @@ class StoredSource(ValueSource):
             n_arms = len(portion.values)
             found = np.empty((len(queries), n_arms))
             _native.row_scores(
-                self._dense(portion.values[:, 0], self.query, width),
+                dense_of(portion.values[:, 0], self.query, self.reward, Blocks(width, width)),
                 queries,
                 np.arange(n_arms),
                 team,

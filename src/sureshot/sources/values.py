@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot import _native
+from sureshot._elements import for_kernels
 from sureshot.errors import BoundsError
 from sureshot.sources.base import QuerySource
 from sureshot.sources.norms import norms_of
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from sureshot._types import Array, Floats, Ints
+    from sureshot.blocks import Blocks
     from sureshot.sources.norms import PromisedNorms
-    from sureshot.storage.base import Stored
+    from sureshot.storage.matrix import Matrix
 
 REWARDS = {
     "ip": _native.Metric.INNER_PRODUCT,
@@ -25,10 +27,18 @@ REWARDS = {
 }
 
 
+def dense_of(rows: Array, query: Floats, reward: str, blocks: Blocks) -> _native.Dense:
+    """Return rows and a query as the kernels take them."""
+    values, element = for_kernels(rows)
+    return _native.Dense(
+        values, element, REWARDS[reward], query, block=blocks.size, shift=blocks.shift
+    )
+
+
 class ValueSource(QuerySource):
     """Rewards of the rows of `data`, whose norms may have been promised."""
 
-    data: Array | Stored
+    data: Array | Matrix
     promised: PromisedNorms | None
 
     def check_norms(self, arms: Ints, norms: Floats) -> None:

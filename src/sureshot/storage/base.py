@@ -1,15 +1,17 @@
-"""What a stored matrix is: a shape, a type, what reading costs, and pieces of its rows."""
+"""What a stored matrix is: a matrix that is read in pieces, and what that costs."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot.storage.matrix import Matrix
+
 if TYPE_CHECKING:
-    from sureshot._types import Array, Floats, Ints
+    from sureshot._types import Array, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +28,10 @@ class Access:
     unit_rows: int = 1  # rows that come together
 
 
-class Stored(ABC):
+class Stored(Matrix):
     """A matrix of n rows and N columns, read in pieces. It never holds more than what was asked for."""
 
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
     access: Access
-    # What the products with each column count, where parts of the columns have a weight.
-    column_weights: Floats | None = None
-    ndim = 2
 
     @abstractmethod
     def read(self, rows: Ints, starts: Ints, size: int, out: Array) -> None:
@@ -43,12 +40,10 @@ class Stored(ABC):
         Several threads may read at a time. Raises `StorageError` if anything cannot be read.
         """
 
-    @abstractmethod
-    def check_unchanged(self) -> None:
-        """Raise `StorageError` if the storage is known to have changed since it was opened."""
-
-    def __len__(self) -> int:
-        return self.shape[0]
+    @property
+    def unit_columns(self) -> int:
+        """How many columns are read together."""
+        return self.access.unit_columns
 
     def __getitem__(self, row: int) -> Array:
         """Return one whole row."""
@@ -56,13 +51,3 @@ class Stored(ABC):
         self.read(np.array([row]), np.zeros(1, np.int64), self.shape[1], out)
         whole: Array = out[0, 0]
         return whole
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of a number."""
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all numbers."""
-        return self.shape[0] * self.shape[1] * self.itemsize

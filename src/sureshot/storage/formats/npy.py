@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tokenize import TokenError
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,6 @@ def open_path(path: Path, name: str | None) -> Array:
             raise StorageError(f"{path} is not a .npy file (write one with numpy.save)")
     try:
         array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (EOFError, SyntaxError, ValueError) as error:
-        raise StorageError(f"{path} cannot be used as an array of numbers: {error}") from error
+    except (EOFError, SyntaxError, TokenError, ValueError) as error:
+        raise StorageError(f"cannot use {path} as an array of numbers: {error}") from error
     return array
