@@ -250,6 +250,7 @@ NB_MODULE(_native, m) {
     def_all_finite(std::type_identity<Values>{});
     def_all_finite(std::type_identity<FloatValues>{});
 
+    bind_files(m);
     bind_race(m);
     bind_selection(m);
     bind_screen(m);

@@ -30,6 +30,8 @@ using namespace nb::literals;
 void bind_race(nb::module_& m);
 // The choice of the k best from scores that are known up to an error.
 void bind_selection(nb::module_& m);
+// Files that are read in pieces.
+void bind_files(nb::module_& m);
 // Scores in float32, and the arms that they leave.
 void bind_screen(nb::module_& m);
 

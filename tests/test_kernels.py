@@ -19,7 +19,8 @@ from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot._native import Team
 from sureshot.blocks import Blocks
-from sureshot.sources.dense import REWARDS, DenseSource
+from sureshot.sources.dense import DenseSource
+from sureshot.sources.values import REWARDS
 from tests.conftest import ELEMENT_TYPES, LAYOUTS, random_data, rewards
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from sureshot._native import Team
 from sureshot.search import exact_batch, product_queries
 from sureshot.search.product_queries import ProductQueries
 from sureshot.sources import costs
-from sureshot.sources.dense import REWARDS
+from sureshot.sources.values import REWARDS
 from sureshot.theory.rounding import any_order_share
 from tests.test_product import METRICS, TYPES, assert_as_alone, numbers
 

@@ -39,6 +39,12 @@ TRIED = 2
 
 def run_queries(queries: PreparedQueries, started: float) -> TopK:
     """Search with all queries of a call, which began at `started` by `time.perf_counter`."""
+    found = _run(queries, started)
+    queries.check_unchanged()
+    return found
+
+
+def _run(queries: PreparedQueries, started: float) -> TopK:
     request, norms = queries.request, None
     if request.single and not queries.need_norms:
         problem, tally = queries.problem(0, queries.team, None)

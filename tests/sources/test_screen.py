@@ -15,9 +15,10 @@ from sureshot import _native
 from sureshot._native import Team
 from sureshot.blocks import Blocks
 from sureshot.search.screen import error_terms
-from sureshot.sources.dense import REWARDS, DenseSource
+from sureshot.sources.dense import DenseSource
 from sureshot.sources.norms import PromisedNorms
 from sureshot.sources.screening import Wanted
+from sureshot.sources.values import REWARDS
 from tests.conftest import ELEMENT_TYPES, LAYOUTS, random_data, rewards, sums
 
 if TYPE_CHECKING:

@@ -22,6 +22,11 @@ from sureshot.search.condition import assumption
 from sureshot.search.problem import Problem, Tally
 from sureshot.sources.dense import DenseSource
 from sureshot.sources.norms import PromisedNorms
+from sureshot.sources.partitioned import PartitionedSource
+from sureshot.sources.stored import StoredSource
+from sureshot.storage.base import Stored
+from sureshot.storage.matrix import Matrix
+from sureshot.storage.partitioned import Partitioned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
     from sureshot._validate.request import TopKRequest
     from sureshot.blocks import Blocks
     from sureshot.search.condition import Condition
+    from sureshot.sources.base import QuerySource
     from sureshot.theory.intervals import Intervals
 
 # What the kernels sum for each metric.
@@ -80,6 +86,11 @@ class PreparedQueries:
     def need_norms(self) -> bool:
         """Whether the norms of the rows must be computed."""
         return self.request.metric == "cosine" and self.bounds.exact_norms is None
+
+    def check_unchanged(self) -> None:
+        """Raise `StorageError` if stored data has changed while it was searched."""
+        if isinstance(self.request.data, Matrix):
+            self.request.data.check_unchanged()
 
     def problem(
         self, query: int, team: Team, computed_norms: Floats | None
@@ -151,7 +162,7 @@ class PreparedQueries:
                 score_condition = assumption(bounds.norm_words)
 
         reward = REWARD_OF_METRIC[request.metric]
-        source = DenseSource(request.data, query, reward, blocks, team, promised)
+        source = _source(request.data, query, reward, blocks, team, promised)
 
         def known() -> tuple[Intervals, Condition]:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -185,3 +196,20 @@ class PreparedQueries:
                 -math.inf if request.expected_score is None else self.sign * request.expected_score
             ),
         )
+
+
+def _source(
+    data: Array | Matrix,
+    query: Array,
+    reward: str,
+    blocks: Blocks,
+    team: Team,
+    promised: PromisedNorms | None,
+) -> QuerySource:
+    if isinstance(data, np.ndarray):
+        return DenseSource(data, query, reward, blocks, team, promised)
+    widened = query.astype(np.float64, copy=False)
+    if isinstance(data, Partitioned):
+        return PartitionedSource(data, widened, reward, blocks, team, promised)
+    assert isinstance(data, Stored), "a matrix is stored or partitioned"
+    return StoredSource(data, widened, reward, blocks, team, promised)

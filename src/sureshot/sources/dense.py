@@ -10,32 +10,23 @@ import numpy as np
 from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot.blocks import Blocks
-from sureshot.errors import BoundsError
-from sureshot.sources.base import QuerySource, Screened, Totals
+from sureshot.sources.base import Screened, Totals
 from sureshot.sources.costs import in_memory
-from sureshot.sources.norms import norms_of
 from sureshot.sources.screening import RoundedQuery, ScreenedBest
 from sureshot.sources.tiles import Tiles
+from sureshot.sources.values import REWARDS, ValueSource, dense_of
 
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
     from sureshot.sources.norms import PromisedNorms
     from sureshot.sources.screening import Wanted
 
-REWARDS = {
-    "ip": _native.Metric.INNER_PRODUCT,
-    "sqeuclidean": _native.Metric.SQUARED_EUCLIDEAN,
-    "l1": _native.Metric.L1,
-}
-
 # Arms of coordinate-major data that are so far apart have a cache line each.
 SCATTERED = 16
 
 
-class DenseSource(QuerySource):
+class DenseSource(ValueSource):
     """Rewards of each row of `data` against `query`.
 
     Parameters
@@ -55,6 +46,7 @@ class DenseSource(QuerySource):
     """
 
     dense: _native.Dense
+    data: Array
 
     def __init__(
         self,
@@ -73,9 +65,7 @@ class DenseSource(QuerySource):
         self.team = team
         self.promised = promised
         self._tiles: Tiles | None = None  # made when they are first asked for
-        self.dense = _native.Dense(
-            values, element, REWARDS[reward], query, block=blocks.size, shift=blocks.shift
-        )
+        self.dense = dense_of(data, query, reward, blocks)
         self.n_arms, self.n_coordinates = data.shape
         self.bytes_per_number = data.dtype.itemsize
         self.coordinate_major = _native.coordinate_major(values, element)
@@ -93,11 +83,6 @@ class DenseSource(QuerySource):
         if self._tiles is None:
             self._tiles = Tiles(self.data)
         return self._tiles
-
-    def check_norms(self, arms: Ints, norms: Floats) -> None:
-        """Raise `BoundsError` if these norms of some arms are not what was promised."""
-        if self.promised is not None:
-            self.promised.check(arms, norms)
 
     def check_squares(self, arms: Ints, squares: Floats) -> None:
         """Raise the same by squared norms that are computed in float32."""
@@ -179,14 +164,6 @@ class DenseSource(QuerySource):
         self._refuse_unless_finite(scores, arms)
         return scores, self._checked_norms(arms, squares)
 
-    def _checked_norms(self, arms: Ints, squares: Floats) -> Floats:
-        norms = norms_of(self.data, arms, squares)
-        if not _native.all_finite(norms):
-            row = arms[int(np.argmin(np.isfinite(norms)))]
-            raise BoundsError(f"the norm of data row {row} is too large for float64")
-        self.check_norms(arms, norms)
-        return norms
-
     def rounded_query(self, arms: Ints) -> RoundedQuery | None:
         """Return the query in float32; or None if there is no screen of these arms.
 
@@ -261,26 +238,6 @@ class DenseSource(QuerySource):
             squares[self.promised.doubtful(arms, squares)] = np.inf
         scores *= np.array([query.unit for query in rounded])[:, None]
         return Screened(tuple(rounded), scores, squares)
-
-    def _refuse_unless_finite(self, sums: Floats, arms: Ints) -> None:
-        """Raise the error that names the first arm whose sums, along the last axis, are not finite."""
-        if not _native.all_finite(sums):
-            finite = np.isfinite(sums)
-            arm = int(arms[int(np.argmin(finite.reshape(-1, len(arms)).all(axis=0)))])
-            self._refuse(arm)
-
-    def _refuse(self, arm: int) -> NoReturn:
-        row = self.data[arm]
-        broken = np.flatnonzero(~np.isfinite(row))
-        if len(broken):
-            block = (broken[0] + self.blocks.shift) // self.blocks.size
-            message = (
-                f"data row {arm} has the value {row[broken[0]]} at coordinate {broken[0]} "
-                f"(block {block}): expected finite numbers"
-            )
-        else:
-            message = f"the score of data row {arm} is too large for float64"
-        raise BoundsError(message)
 
 
 def _runs(blocks: Ints, layout: Blocks) -> tuple[Ints, Ints]:
