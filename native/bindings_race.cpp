@@ -206,7 +206,7 @@ void bind_judging(LedgerClass& ledger) {
             "survey",
             [](const Ledger& self, std::int64_t k, double caution) {
                 const Unlocked unlocked(self.n_arms());
-                Survey found = seeming_best(self, k, caution);
+                Survey found = seeming_best(self, self.arms_with(active), k, caution);
                 count_others(self, found);
                 return found;
             },

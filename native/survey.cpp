@@ -25,15 +25,17 @@ double predicted_waste(const Ledger& ledger, const Survey& survey) {
 
 }  // namespace
 
-Survey seeming_best(const Ledger& ledger, std::int64_t k, double caution) {
+Survey seeming_best(const Ledger& ledger, const std::vector<std::int64_t>& arms, std::int64_t k, double caution) {
     Largest cautious(k), plain(k);
-    const auto some = arms_where(ledger.status, [](std::int8_t own) { return (own == active) | (own == known); });
-    for (const std::int64_t position : some) {
+    for (const std::int64_t position : ledger.arms_with(known)) {
+        const double score = ledger.scores[static_cast<std::size_t>(position)];
+        cautious.show(score, position);
+        plain.show(score, position);
+    }
+    for (const std::int64_t position : arms) {
         const auto arm = static_cast<std::size_t>(position);
-        const bool exact = ledger.status[arm] == known;
-        const double seeming = exact ? ledger.scores[arm] : ledger.estimates[arm];
-        cautious.show(exact ? seeming : seeming - caution * ledger.errors[arm], position);
-        plain.show(seeming, position);
+        cautious.show(ledger.estimates[arm] - caution * ledger.errors[arm], position);
+        plain.show(ledger.estimates[arm], position);
     }
     Survey found;
     found.guess = cautious.last();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -92,6 +93,8 @@ def known_bounds(bounds: Any, data: Array | Matrix, arms: Ints) -> KnownBounds |
         bounds = Bounds(norms=1.0)
     elif isinstance(bounds, (tuple, list)):
         low, high = pair(bounds)
+        if type(low) is type(high) is float:
+            return _between(low, high, words, data.dtype)
         bounds = Bounds(low=low, high=high)
     elif not isinstance(bounds, Bounds):
         message = (
@@ -104,6 +107,13 @@ def known_bounds(bounds: Any, data: Array | Matrix, arms: Ints) -> KnownBounds |
         (words, data.shape, name_of(data.dtype)), lambda: _checked(bounds, words, data, arms)
     )
     return found
+
+
+@lru_cache(maxsize=16)  # to check them takes longer than to look them up
+def _between(low: float, high: float, words: str, dtype: np.dtype[Any]) -> KnownBounds:
+    """Return what two limits of all values say of any data of a type."""
+    any_data = np.empty((1, 1), dtype)
+    return _checked(Bounds(low=low, high=high), words, any_data, np.zeros(1, dtype=np.int64))
 
 
 def _checked(bounds: Bounds, words: str, data: Array | Matrix, arms: Ints) -> KnownBounds:
