@@ -8,10 +8,9 @@
 namespace sureshot {
 namespace {
 
-// Fewer queries than these are not packed: most of a strip would be zeros. And where no more than so many have room, 64 MB,
-// a pass over the data for each few of them costs more than packing saves.
-constexpr std::int64_t fewest_packed = 12;
-constexpr std::int64_t fewest_with_room = 64;
+// Fewer queries than these are not packed: the copies of the rows would take longer than the sums across lanes, which
+// packing saves. Nor are any where no more than so many have room, 64 MB.
+constexpr std::int64_t fewest_packed = 64;
 constexpr std::int64_t most_packed = std::int64_t{1} << 24;
 
 // Packed: queries whose strips lie together, and rows of which some columns stay in the second-level cache beside those
@@ -39,7 +38,7 @@ constexpr std::int64_t rounded_up(std::int64_t count, std::int64_t size) { retur
 
 std::int64_t packed_together(std::int64_t width) {
     const std::int64_t most = most_packed / std::max<std::int64_t>(width, 1) / queries_together * queries_together;
-    return most < fewest_with_room ? 0 : most;
+    return most < fewest_packed ? 0 : most;
 }
 
 Operand::Operand(Team& team, const float* queries, std::int64_t count, std::int64_t width)
