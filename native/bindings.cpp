@@ -106,15 +106,15 @@ NB_MODULE(_native, m) {
         "totals",
         [](const Dense& dense, const Ids& arms, const Ids& blocks, const Reals& centre,
            const Reals& weight, Team& team, const RealsOut& high, const RealsOut& low,
-           const RealsOut& largest, const std::optional<RealsOut>& squares) {
+           const RealsOut& largest) {
             const nb::gil_scoped_release release;
             totals(team, dense.matrix, dense.metric, dense.query(), arms_of(arms), dense.blocks(blocks),
                    centre.data(), weight.data(),
-                   {high.data(), low.data(), largest.data(), squares ? squares->data() : nullptr});
+                   {high.data(), low.data(), largest.data()});
         },
         "dense"_a, "arms"_a.noconvert(), "blocks"_a.noconvert(), "centre"_a.noconvert(),
         "weight"_a.noconvert(), "team"_a, "high"_a.noconvert(), "low"_a.noconvert(),
-        "largest"_a.noconvert(), "squares"_a.noconvert() = nb::none(),
+        "largest"_a.noconvert(),
         "Fill high + low (arms,) with the sums over all blocks, and largest with the largest "
         "|sum - centre| / weight of a block.");
 
@@ -136,26 +136,27 @@ NB_MODULE(_native, m) {
         "of its own, and squares (arms,), for inner products, with its squared norm.");
 
     m.def(
-        "column_scores",
+        "run_scores",
         [](const Dense& dense, const Ids& starts, const Ids& stops, const Ids& arms, Team& team,
-           const RealsOut& scores) {
-            if (!coordinate_major(dense.matrix)) throw nb::value_error("runs of columns are read of coordinate-major data");
+           const RealsOut& scores, const std::optional<RealsOut>& squares) {
             if (starts.shape(0) != stops.shape(0)) throw nb::value_error("a run has a start and a stop");
             std::vector<Run> runs(starts.shape(0));
             for (std::size_t at = 0; at < runs.size(); ++at) {
                 runs[at] = {starts.data()[at], stops.data()[at]};
-                if (runs[at].begin < 0 || runs[at].begin > runs[at].end || runs[at].end > dense.matrix.n_columns) {
-                    throw nb::value_error("a run of columns is not within the data");
+                const std::int64_t last = at == 0 ? 0 : runs[at - 1].end;
+                if (runs[at].begin < last || runs[at].begin > runs[at].end || runs[at].end > dense.matrix.n_columns) {
+                    throw nb::value_error("runs of columns are not ascending, or not within the data");
                 }
             }
             const nb::gil_scoped_release release;
-            column_scores(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
-                          {runs.data(), static_cast<std::int64_t>(runs.size())}, scores.data());
+            run_scores(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
+                       {runs.data(), static_cast<std::int64_t>(runs.size())}, scores.data(),
+                       squares ? squares->data() : nullptr);
         },
         "dense"_a, "starts"_a.noconvert(), "stops"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
-        "scores"_a.noconvert(),
-        "Fill scores (arms,) with the sum of the rewards of each arm over some runs of columns of coordinate-major "
-        "data.");
+        "scores"_a.noconvert(), "squares"_a.noconvert() = nb::none(),
+        "Fill scores (arms,) with the sum of the rewards of each arm over some ascending runs of columns, and squares "
+        "(arms,) with that of its squared values.");
 
     const auto def_pair_scores = [&]<class Query>(Query) {
         m.def(

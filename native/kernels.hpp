@@ -25,12 +25,13 @@ using BlockTotals = void(const Matrix& matrix, Metric metric, const double* quer
                          Blocks blocks, const double* centre, const double* weight, Totals out,
                          double* space) noexcept;
 constexpr std::int64_t totals_arms = 256;
-constexpr std::int64_t totals_space = 2 * 32 * totals_arms;
+constexpr std::int64_t totals_space = 32 * totals_arms;
 
 // The sum of all rewards of an arm is made in lanes, computed in double: it depends on the row alone, not on
-// the memory order of the matrix nor on the other arms. Each of these adds the rewards of the coordinates
-// [begin, end) to sums that start as zeros; but for the last part, a part is a whole number of
-// columns_in_a_part. Row by row sums[arm * lanes + lane], column by column sums[lane * arms + arm].
+// the memory order of the matrix nor on the other arms, nor on rewards of zero that are left out: the lane of a
+// reward is its coordinate modulo their number. Each of these adds the rewards of any coordinates [begin, end),
+// ascending from call to call, to sums that start as zeros. Row by row sums[arm * lanes + lane], where the first lane
+// is that of `begin`; column by column sums[lane * arms + arm].
 constexpr std::int64_t columns_in_a_part = 256;
 using AddRows = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
                      std::int64_t begin, std::int64_t end, double* sums) noexcept;
@@ -40,8 +41,8 @@ using AddRowsOfFloats = void(const Matrix& matrix, Metric metric, const float* q
 using AddColumns = void(const Matrix& matrix, Metric metric, const double* query, const Places& places,
                         std::int64_t begin, std::int64_t end, double* sums) noexcept;
 
-// As AddRows, for a few arms of coordinate-major data, since each of their values comes in a cache line of
-// its own; and only for some halves of these rows of sums, so that threads can share an arm.
+// For a few arms of coordinate-major data, each of whose values comes in a cache line of its own: to sums[arm * lanes +
+// lane], but only to some halves of these rows of sums, so that threads can share an arm.
 struct Halves {
     std::int64_t begin;
     std::int64_t end;

@@ -53,6 +53,22 @@ bool far_apart(const Matrix& matrix, Arms arms) {
     return arms.count == 1 || *last - *first >= sparse * arms.count;
 }
 
+const char* address_of(const Matrix& matrix, std::int64_t row, std::int64_t column) {
+    return static_cast<const char*>(matrix.data) +
+           (row * matrix.row_stride + column * matrix.column_stride) * size_of(matrix.element);
+}
+
+// Fetches the first cache lines of a run of columns of some rows.
+void fetch_run(const Matrix& matrix, Arms arms, Run run) {
+    constexpr std::int64_t most = 256;
+    const std::int64_t bytes = (run.end - run.begin) * size_of(matrix.element);
+    for (std::int64_t at = 0; at < arms.count; ++at) {
+        const char* const first = address_of(matrix, arms.ids[at], run.begin);
+        for (std::int64_t byte = 0; byte < std::min(bytes, most); byte += 64) fetch_ahead(first + byte);
+        if (bytes < most) fetch_ahead(first + bytes - 1);
+    }
+}
+
 // What is computed of some arms in one pass: the sums of their rewards, and with the first query of a pass also
 // the sums of their squares, which are squared distances from zero.
 struct Scoring {
@@ -78,24 +94,45 @@ struct Scoring {
     }
 };
 
+// The query of squares, if any are wanted.
+std::vector<double> zeros_for(const double* squares, const Matrix& matrix) {
+    return std::vector<double>(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
+}
+
 void negate(double* values, std::int64_t count) {
     for (std::int64_t at = 0; at < count; ++at) values[at] = 0.0 - values[at];  // a zero stays positive
+}
+
+// Lets the sums of some rows begin with another lane, so many after the first.
+void turn_lanes(double* sums, std::int64_t n_arms, std::int64_t by) {
+    for (double* own = sums; own < sums + n_arms * lanes; own += lanes) {
+        std::rotate(own, own + (by + lanes) % lanes, own + lanes);
+    }
 }
 
 void score_few(Team& team, const Matrix& matrix, const Scoring& scoring, Arms arms) {
     const auto size = static_cast<std::size_t>(arms.count * lanes);
     std::vector<double> sums(size), square_sums(scoring.squared() ? size : 0);
+    // Of long runs an arm after the other, of short ones all arms: their values share a page of the memory.
+    const bool together = scoring.runs.columns() < columns_in_a_part * scoring.runs.count;
     team.run(2 * arms.count, scoring.runs.columns() / 2, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t half = begin; half < end;) {
-            const std::int64_t next = half % 2 == 0 ? std::min(half + 2, end) : half + 1;
-            in_runs(team, scoring.runs, 4 * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
+            const std::int64_t next = together ? end : std::min(half - half % 2 + 2, end);
+            const auto add = [&](std::int64_t from, std::int64_t to) {
                 scoring.each(sums.data(), square_sums.data(), [&](Metric metric, const double* query, double* out) {
                     kernels().add_halves(matrix, metric, query, arms, {half, next}, from, to, out);
                 });
-            });
+            };
+            const auto fetch = [&](Run run) {
+                for (std::int64_t at = half / 2; at <= (next - 1) / 2; ++at) {
+                    fetch_ahead(address_of(matrix, arms.ids[at], run.begin));
+                }
+            };
+            const std::int64_t own = (next - 1) / 2 - half / 2 + 1;
+            in_runs(team, scoring.runs, 4 * own * scoring.readers(), add, own, fetch);
             half = next;
         }
-    });
+    }, together ? std::max<std::int64_t>(2 * arms.count / team.threads(), 1) : 1);
     kernels().join_rows(sums.data(), arms.count, scoring.scores);
     if (!scoring.squared()) return;
     kernels().join_rows(square_sums.data(), arms.count, scoring.squares);
@@ -105,13 +142,23 @@ void score_few(Team& team, const Matrix& matrix, const Scoring& scoring, Arms ar
 // Scores the arms [some, some + few.count) together; returns false if the team was cancelled.
 bool score_rows(Team& team, const Matrix& matrix, const Scoring& scoring, Arms few, std::int64_t some) {
     double sums[most_rows * lanes] = {}, square_sums[most_rows * lanes] = {};
-    const bool done = in_parts(
-        team, matrix.n_columns, few.count * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
+    std::int64_t first = 0;  // the lane that sums begin with
+    const auto begin_with = [&](std::int64_t lane) {
+        if (lane == first) return;
+        turn_lanes(sums, few.count, lane - first);
+        if (scoring.squared()) turn_lanes(square_sums, few.count, lane - first);
+        first = lane;
+    };
+    const bool done = in_runs(
+        team, scoring.runs, few.count * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
+            begin_with(from % lanes);
             scoring.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
                 kernels().add_rows(matrix, metric, query, few, from, to, out);
             });
-        });
+        },
+        few.count, [&](Run run) { fetch_run(matrix, few, run); });
     if (!done) return false;
+    begin_with(0);
     kernels().join_rows(sums, few.count, scoring.scores + some);
     if (scoring.squared()) {
         kernels().join_rows(square_sums, few.count, scoring.squares + some);
@@ -121,8 +168,8 @@ bool score_rows(Team& team, const Matrix& matrix, const Scoring& scoring, Arms f
 }
 
 void score_by_row(Team& team, const Matrix& matrix, const Scoring& scoring, Arms arms) {
-    const std::int64_t together = rows_at_once(matrix);
-    team.run(arms.count, matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
+    const std::int64_t columns = scoring.runs.columns(), together = rows_at_once(columns);
+    team.run(arms.count, columns, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t some = begin; some < end; some += together) {
             const Arms few{arms.ids + some, std::min(together, end - some)};
             if (!score_rows(team, matrix, scoring, few, some)) return;
@@ -177,7 +224,8 @@ bool score_tile(Team& team, const Matrix& matrix, const Scoring& scoring, const 
             scoring.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
                 kernels().add_columns(matrix, metric, query, tile.places, from, to, out);
             });
-        });
+        },
+        1, [](Run) {});
     if (!done) return false;
     kernels().join_columns(sums, places, space);
     tile.pick(space, ids, scoring.scores + arm);
@@ -229,15 +277,12 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
             const double* centre, const double* weight, Totals out) {
     const Workspaces spaces(team, totals_space);
     const std::int64_t together = coordinate_major(matrix) ? totals_arms : 16;
-    const auto from = [](double* values, std::int64_t at) { return values == nullptr ? nullptr : values + at; };
     team.run(arms.count, blocks.count * blocks.size,
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
                  for (std::int64_t some = begin; some < end; some += together) {
                      const Arms few{arms.ids + some, std::min(together, end - some)};
-                     const Totals own{out.high + some, out.low + some, out.largest + some, from(out.squares, some)};
-                     for (double* values : {own.high, own.low, own.largest, own.squares}) {
-                         if (values != nullptr) std::fill(values, values + few.count, 0.0);
-                     }
+                     const Totals own{out.high + some, out.low + some, out.largest + some};
+                     for (double* values : {own.high, own.low, own.largest}) std::fill_n(values, few.count, 0.0);
                      const std::int64_t most = blocks_in_a_part(blocks, few.count) / 32 * 32;
                      for (std::int64_t start = 0; start < blocks.count; start += most) {
                          if (team.cancelled()) return;
@@ -250,7 +295,7 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
 
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares) {
-    const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
+    const std::vector<double> zeros = zeros_for(squares, matrix);
     const Run all{0, matrix.n_columns};
     const Scoring first{metric, queries, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}};
     if (far_apart(matrix, arms)) {
@@ -334,20 +379,23 @@ template void pair_scores(Team&, const Matrix&, Metric, const float*, std::int64
 template void pair_scores(Team&, const Matrix&, Metric, const double*, std::int64_t, const std::int64_t*,
                           const std::int64_t*, double*);
 
-void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
-                   double* scores) {
-    const Scoring scoring{metric, query, nullptr, scores, nullptr, runs};
+void run_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
+                double* scores, double* squares) {
+    const std::vector<double> zeros = zeros_for(squares, matrix);
+    const Scoring scoring{metric, query, squares == nullptr ? nullptr : zeros.data(), scores, squares, runs};
     if (far_apart(matrix, arms)) {
         score_few(team, matrix, scoring, arms);
-    } else {
+    } else if (coordinate_major(matrix)) {
         score_by_column(team, matrix, scoring, query, 1, arms);
+    } else {
+        score_by_row(team, matrix, scoring, arms);
     }
 }
 
 void scan_rows(Team& team, const Matrix& matrix, const double* middle, const double* unit, Arms arms,
                double* reach, double* squares) {
     if (!coordinate_major(matrix)) {
-        const std::int64_t together = rows_at_once(matrix);
+        const std::int64_t together = rows_at_once(matrix.n_columns);
         return team.run(arms.count, matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
             for (std::int64_t some = begin; some < end; some += together) {
                 const Arms few{arms.ids + some, std::min(together, end - some)};

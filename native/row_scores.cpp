@@ -118,16 +118,22 @@ SURESHOT_ALONE void add_lane(const Value* const* columns, const double* query, s
     }
 }
 
-// `count` lanes of a row of coordinate-major data from `begin` on: every value comes in a cache line of its
-// own.
+// The lanes from `first` to `first + count` of a row of coordinate-major data: every value comes in a cache line of
+// its own.
 template <class Value, class Reward, std::int64_t count>
 SURESHOT_ALONE void add_scattered_values(const Value* values, std::int64_t stride, const double* query,
                                          std::int64_t first, std::int64_t begin, std::int64_t end, double* sums) {
     constexpr std::int64_t ahead = lines_ahead * (lanes / count);
-    for (std::int64_t start = begin + first; start < smaller(begin + ahead, end); start += lanes) {
-        for (std::int64_t j = start; j < smaller(start + count, end); ++j) fetch_ahead(values + j * stride);
+    std::int64_t start = begin - begin % lanes + first;
+    for (std::int64_t some = start; some < smaller(begin + ahead, end); some += lanes) {
+        for (std::int64_t j = larger(some, begin); j < smaller(some + count, end); ++j) fetch_ahead(values + j * stride);
     }
-    std::int64_t start = begin + first;
+    if (start < begin) {
+        for (std::int64_t j = begin; j < smaller(start + count, end); ++j) {
+            sums[j - start] += Reward::reward(static_cast<double>(values[j * stride]), query[j]);
+        }
+        start += lanes;
+    }
     for (; start + ahead + count <= end; start += lanes) {
         for (std::int64_t lane = 0; lane < count; ++lane) {
             const std::int64_t j = start + lane;
@@ -155,19 +161,24 @@ void add_scattered(const Matrix& matrix, const double* query, std::int64_t row, 
         return;
     }
     const auto fetch = [&](std::int64_t start) {
-        for (std::int64_t j = start; j < smaller(start + count, end); ++j) fetch_ahead(values + j * distance);
+        for (std::int64_t j = larger(start, begin); j < smaller(start + count, end); ++j) {
+            fetch_ahead(values + j * distance);
+        }
     };
-    for (std::int64_t start = begin + first; start < smaller(begin + ahead, end); start += lanes) fetch(start);
-    for (std::int64_t start = begin; start < end; start += columns_together) {
+    const std::int64_t whole = begin - begin % lanes;
+    for (std::int64_t start = whole + first; start < smaller(begin + ahead, end); start += lanes) fetch(start);
+    for (std::int64_t start = whole; start < end; start += columns_together) {
         double numbers[columns_together];
         const std::int64_t stop = smaller(start + columns_together, end);
         for (std::int64_t some = start + first; some < stop; some += lanes) {
             fetch(some + ahead);
-            widen(matrix.element, values + some * distance, matrix.column_stride, smaller(count, stop - some),
-                  numbers + (some - start));
+            const std::int64_t j = larger(some, begin), last = smaller(some + count, stop);
+            if (j < last) {
+                widen(matrix.element, values + j * distance, matrix.column_stride, last - j, numbers + (j - start));
+            }
         }
         for (std::int64_t some = start + first; some < stop; some += lanes) {
-            for (std::int64_t j = some; j < smaller(some + count, stop); ++j) {
+            for (std::int64_t j = larger(some, begin); j < smaller(some + count, stop); ++j) {
                 sums[j - some] += Reward::reward(numbers[j - start], query[j]);
             }
         }

@@ -34,7 +34,7 @@ void screen_by_row(Team& team, const Matrix& matrix, Metric metric, const Asked&
                    const F& f) {
     const std::int64_t tables = asked.count + (squared ? 1 : 0);
     // Several queries are as long as some rows: they are read from the caches once for many of these.
-    const std::int64_t together = asked.count == 1 ? rows_at_once(matrix) : most_rows;
+    const std::int64_t together = asked.count == 1 ? rows_at_once(matrix.n_columns) : most_rows;
     const Workspaces spaces(team, tables * together);
     team.run(arms.count, asked.count * matrix.n_columns,
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {

@@ -263,7 +263,6 @@ def totals(
     high: Floats,
     low: Floats,
     largest: Floats,
-    squares: Floats | None = None,
 ) -> None: ...
 def row_scores(
     dense: Dense,
@@ -281,13 +280,14 @@ def pair_scores(
     team: Team,
     scores: Floats,
 ) -> None: ...
-def column_scores(
+def run_scores(
     dense: Dense,
     starts: Ints,
     stops: Ints,
     arms: Ints,
     team: Team,
     scores: Floats,
+    squares: Floats | None = None,
 ) -> None: ...
 
 FLOAT_ROUNDINGS: int

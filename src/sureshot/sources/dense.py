@@ -130,23 +130,23 @@ class DenseSource(QuerySource):
             return self.totals(arms, blocks, centre, weight)
         starts, stops = _runs(blocks, self.blocks)
         high, low = np.zeros((2, len(arms)))
-        _native.column_scores(self.dense, starts, stops, arms, self.team, high)
+        _native.run_scores(self.dense, starts, stops, arms, self.team, high)
         self._refuse_unless_finite(high, arms)
         return Totals(high, low, np.abs(high - centre.sum()) / weight.sum())
 
     def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
-        """Return the sum of all rewards of each arm, or of those in the given blocks."""
+        """Return the sum of all rewards of each arm, given the blocks outside of which all are zero, if there are any."""
         if blocks is None:
             scores: Floats = self.exact_scores_of(self.query[None], arms, self.team)[0]
             return scores
-        ones = np.ones(len(blocks))
-        high, low, largest, squares = np.empty((4, len(arms)))
+        scores, squares = np.empty((2, len(arms)))
+        starts, stops = _runs(blocks, self.blocks)
         wanted = None if self.promised is None else squares
-        _native.totals(self.dense, arms, blocks, ones, ones, self.team, high, low, largest, wanted)
-        self._refuse_unless_finite(high, arms)
+        _native.run_scores(self.dense, starts, stops, arms, self.team, scores, wanted)
+        self._refuse_unless_finite(scores, arms)
         if self.promised is not None:
             self.promised.check(arms, np.sqrt(squares), whole=False)
-        return high + low
+        return scores
 
     def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
         """Return the scores of each arm for several queries of the same data, (queries, arms)."""

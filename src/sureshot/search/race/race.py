@@ -10,7 +10,6 @@ All that costs time for each arm is done by the native ledger, which keeps what 
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +26,7 @@ from sureshot.search.race.allowance import Allowance
 from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
-from sureshot.search.race.reading import Reading
+from sureshot.search.race.reading import Reading, blocks_of_scores
 from sureshot.search.race.remaining import finishing_pays
 from sureshot.search.reward_limits import refuse_arm
 from sureshot.theory.rounding import rounding_share
@@ -53,10 +52,13 @@ class Race:
         self.rng = generator_of(rng)
         self.order = _native.Order(self.weight, int(self.rng.integers(SEEDS)))
         blocks = problem.source.blocks
+        of_scores = blocks_of_scores(problem.source, self.order)
+        count = blocks.count if of_scores is None else len(of_scores)
         self.costs = costs_of(
             problem.source.costs,
             len(problem.arms),
-            whole_rows=self.order.length == blocks.count,
+            whole_rows=of_scores is None,
+            blocks_per_step=count / self.order.length,
         )
         self.allowance = Allowance(self)
         self.ladder = Ladder()
@@ -76,7 +78,7 @@ class Race:
             constants=BET_CONSTANTS,
             rules=prediction_rules(rules),
         )
-        self.reading = Reading(problem, self.order, self.ledger)
+        self.reading = Reading(problem, self.order, self.ledger, of_scores)
         self.fronts = [0]  # steps drawn at the end of each round
         self.steps_read = 0  # of all arms together
         self.threshold = -math.inf
@@ -97,13 +99,6 @@ class Race:
         waiting = limits < least
         self.ledger.status[waiting] = SUSPENDED
         return int(np.count_nonzero(waiting))
-
-    @cached_property
-    def _constant(self) -> float:
-        """What the blocks that are never drawn add to every sum."""
-        if self.order.length == len(self.weight):
-            return 0.0
-        return float(self.centre[self.weight == 0].sum())
 
     @property
     def front(self) -> int:
@@ -307,10 +302,7 @@ class Race:
 
     def _affords(self, positions: Ints) -> bool:
         """Return whether the budget allows to evaluate these arms."""
-        steps = len(positions) * self.order.length
-        if self.reading.paid:  # what was pulled before is not pulled again
-            steps -= int(self.ledger.steps[positions].sum())
-        numbers = steps * self.problem.source.blocks.size
+        numbers = self.reading.numbers_of_rows(positions)
         # The speed so far is that of bets; whole rows are read faster.
         in_time = numbers * self.costs.row <= self.budget.predicted() * self.costs.step
         return self.budget.allows(numbers) and (self.problem.deadline is None or in_time)
@@ -372,7 +364,7 @@ class Race:
     def accept(self, positions: Ints, sums: Floats, numbers: int) -> None:
         """Take the exact sums of some arms, for which so many numbers were read."""
         problem, ledger = self.problem, self.ledger
-        ledger.scores[positions] = problem.scores(positions, sums + self._constant)
+        ledger.scores[positions] = problem.scores(positions, sums)
         ledger.status[positions] = KNOWN
         self.tally.numbers_read += numbers
         self.tally.exact_scores += len(positions)

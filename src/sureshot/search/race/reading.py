@@ -13,21 +13,55 @@ if TYPE_CHECKING:
     from sureshot._native import Ledger, Met, Order
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem
+    from sureshot.sources.base import Source
+
+
+def blocks_of_scores(source: Source, order: Order) -> Ints | None:
+    """Return the blocks that exact scores are read from, or None if these are all.
+
+    In the others the query is zero: to pass over them changes no bit of an inner product.
+    """
+    if order.length == source.blocks.count:  # blocks without weight alone can be such
+        return None
+    if not isinstance(source, QuerySource) or source.reward != "ip":
+        return None
+    found = np.flatnonzero(source.blocks.sums((source.query != 0).astype(np.float64)))
+    return found if len(found) < source.blocks.count else None
 
 
 class Reading:
-    """Reads for one race. Arms are given by their positions in the problem."""
+    """Reads for one race. Arms are given by their positions in the problem.
 
-    def __init__(self, problem: Problem, order: Order, ledger: Ledger) -> None:
+    Parameters
+    ----------
+    problem, order, ledger
+        Those of the race.
+    blocks
+        What `blocks_of_scores` finds.
+    """
+
+    def __init__(
+        self, problem: Problem, order: Order, ledger: Ledger, blocks: Ints | None = None
+    ) -> None:
         self.problem = problem
         self.order = order
         self.ledger = ledger
         self.source = problem.source
         self.paid = self.source.costs.each_number_is_paid
+        self._blocks = blocks
+        self._numbers_of_row = self.source.n_coordinates
+        if blocks is not None:
+            self._numbers_of_row = int(self.source.blocks.sizes()[blocks].sum())
 
     def reads_whole_rows(self) -> bool:
         """Return whether an exact score is the sum over a whole row: nothing is passed over."""
-        return not self.paid and self.order.length == self.source.blocks.count
+        return not self.paid and self._blocks is None
+
+    def numbers_of_rows(self, positions: Ints) -> int:
+        """Return how many numbers are read to evaluate some arms."""
+        if self.paid:  # what was pulled before is not pulled again
+            return len(positions) * self.order.length - int(self.ledger.steps[positions].sum())
+        return len(positions) * self._numbers_of_row
 
     def bet_on(self, positions: Ints, start: int, stop: int) -> Met:
         """Read the drawn blocks [start, stop) of some arms and bet on them."""
@@ -63,22 +97,18 @@ class Reading:
         return numbers
 
     def exact_sums(self, positions: Ints) -> tuple[Floats, int]:
-        """Return the sums of some arms over all blocks that can be drawn, and the numbers read.
+        """Return the sums of all rewards of some arms, and the numbers read.
 
-        Whole rows are read again: that is faster than to pass over what was sampled of them, and equal
-        rows get equal sums. Where each number is paid for, only the rest is read.
+        Rows are read again: that is faster than to pass over what was sampled of them, and gives the sums that every
+        other way to evaluate them gives. Where each number is paid for, only the rest is read.
         """
+        numbers = self.numbers_of_rows(positions)
         if self.paid:
-            return self._unread_sums(positions)
-        source, arms = self.source, self.problem.arms[positions]
-        if self.reads_whole_rows():
-            return source.exact_scores(arms), len(arms) * source.n_coordinates
-        drawable = self.order.undrawn(0)
-        sizes = source.blocks.sizes()
-        return source.exact_scores(arms, drawable), len(arms) * int(sizes[drawable].sum())
+            return self._with_unread(positions), numbers
+        return self.source.exact_scores(self.problem.arms[positions], self._blocks), numbers
 
-    def _unread_sums(self, positions: Ints) -> tuple[Floats, int]:
-        ledger, sums, numbers = self.ledger, np.empty(len(positions)), 0
+    def _with_unread(self, positions: Ints) -> Floats:
+        ledger, sums = self.ledger, np.empty(len(positions))
         steps = ledger.steps[positions]
         for front in np.unique(steps):
             group = np.flatnonzero(steps == front)
@@ -87,5 +117,4 @@ class Reading:
             found = self.source.totals(self.problem.arms[some], rest, ones, ones)
             high, lost = add_exactly(found.high, ledger.high[some])
             sums[group] = high + (lost + found.low + ledger.low[some])
-            numbers += len(group) * len(rest)
-        return sums, numbers
+        return sums
