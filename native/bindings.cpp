@@ -86,7 +86,7 @@ NB_MODULE(_native, m) {
         "data"_a.noconvert(), "element"_a, "Whether one column lies closer together than one row.");
 
     nb::class_<Dense>(m, "Dense", "Data and a query, and the blocks in which rows are read.")
-        .def(nb::init<Data, Element, Metric, Reals, std::int64_t, std::int64_t>(), "data"_a.noconvert(),
+        .def(nb::init<Data, Element, Metric, std::variant<Reals, FloatRow>, std::int64_t, std::int64_t>(), "data"_a.noconvert(),
              "element"_a, "metric"_a, "query"_a.noconvert(), nb::kw_only(), "block"_a, "shift"_a);
 
     m.def(

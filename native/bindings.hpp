@@ -7,11 +7,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "arena.hpp"
@@ -56,19 +59,31 @@ inline Matrix matrix_of(const Data& data, Element element) {
 // Data and a query, as kernels take them; the borrowed arrays live as long as this does.
 class Dense {
  public:
-    Dense(Data data, Element element, Metric metric, Reals query, std::int64_t block, std::int64_t shift)
+    Dense(Data data, Element element, Metric metric, std::variant<Reals, FloatRow> query, std::int64_t block,
+          std::int64_t shift)
         : matrix(matrix_of(data, element)),
           metric(metric),
           block_(block),
           shift_(shift),
           data_(std::move(data)),
           query_(std::move(query)) {
-        if (static_cast<std::int64_t>(query_.shape(0)) != matrix.n_columns) {
+        const auto length = std::visit([](const auto& values) { return values.shape(0); }, query_);
+        if (static_cast<std::int64_t>(length) != matrix.n_columns) {
             throw nb::value_error("the query is not as long as the rows of the data");
         }
     }
 
-    const double* query() const { return query_.data(); }
+    // In double; a query of floats is widened when it is first asked for.
+    const double* query() const {
+        if (const auto* const reals = std::get_if<Reals>(&query_)) return reals->data();
+        std::call_once(widened_, [&] { wide_.assign(floats(), floats() + matrix.n_columns); });
+        return wide_.data();
+    }
+    // The same values if they were given as floats; else null.
+    const float* floats() const {
+        const auto* const given = std::get_if<FloatRow>(&query_);
+        return given == nullptr ? nullptr : given->data();
+    }
     Blocks blocks(const Ids& ids) const {
         return {ids.data(), static_cast<std::int64_t>(ids.shape(0)), block_, shift_};
     }
@@ -82,7 +97,9 @@ class Dense {
  private:
     std::int64_t block_, shift_;
     Data data_;
-    Reals query_;
+    std::variant<Reals, FloatRow> query_;
+    mutable std::once_flag widened_;
+    mutable std::vector<double> wide_;
 };
 
 inline Arms arms_of(const Ids& ids) { return {ids.data(), static_cast<std::int64_t>(ids.shape(0))}; }

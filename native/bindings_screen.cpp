@@ -28,6 +28,12 @@ void bind_screen(nb::module_& m) {
         "None if a distance asks for values that float32 does not have, or the query of an inner product is zero.");
 
     m.def(
+        "norm_if_usual",
+        [](const FloatRow& query) { return norm_if_usual(query.data(), static_cast<std::int64_t>(query.shape(0))); },
+        "query"_a.noconvert(),
+        "Return the norm of a query of float32 that is screened as it is; None if its largest value is far from 1.");
+
+    m.def(
         "screen",
         [](const Dense& dense, const FloatTable& queries, const Ids& arms, Team& team, const TableOut& scores,
            const std::optional<RealsOut>& squares) {
@@ -67,7 +73,8 @@ void bind_screen(nb::module_& m) {
            const std::optional<Reals>& scale, bool absolute, double unit, double fixed, double of_root,
            double of_score, const Reals& best, std::int64_t k, std::int64_t first, double share,
            const std::optional<Reals>& norms, double screened_leeway, double leeway) {
-            const Question question{dense.metric, dense.query(), rounded.data()};
+            const float* const floats = dense.floats();
+            const Question question{dense.metric, floats == nullptr ? dense.query() : nullptr, floats, rounded.data()};
             const Uncertain errors{nullptr,  nullptr, data_of(scale), data_of(norms), screened_leeway, 0,
                                    absolute, unit,    fixed,          of_root,        of_score};
             const Wanted wanted{errors, leeway, best.data(), length_of(best), k, first, share};

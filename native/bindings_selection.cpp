@@ -55,6 +55,17 @@ bool round(const QueryTable<Query>& queries, double most, Team& team, const Valu
                                 RoundedTable<Value>{values.data(), units.data(), norms.data(), lost.data()});
 }
 
+// Queries that an operand borrows live as long as it does.
+struct BorrowedOperand {
+    BorrowedOperand(FloatTable table, Team& team)
+        : queries(std::move(table)),
+          own(team, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
+              static_cast<std::int64_t>(queries.shape(1))) {}
+
+    FloatTable queries;
+    Operand own;
+};
+
 }  // namespace
 
 void bind_selection(nb::module_& m) {
@@ -102,29 +113,32 @@ void bind_selection(nb::module_& m) {
     round_to(&round<float, double>);
     round_to(&round<double, float>);
     round_to(&round<double, double>);
-    m.attr("PRODUCT_COLUMNS") = product_columns;
-    m.def("product_roundings", &product_roundings, "columns"_a,
-          "Return how often a term of a product of so many columns, at most PRODUCT_COLUMNS, is rounded at most.");
-    m.def(
-        "multiply",
-        [](const Dense& dense, const Ids& arms, const FloatTable& queries, Team& team, const Values<float>& scores,
-           const RealsOut& squares) {
-            if (static_cast<std::int64_t>(queries.shape(1)) != dense.matrix.n_columns) {
-                throw nb::value_error("a query is not as long as the rows of the data");
-            }
-            if (scores.shape(0) != arms.shape(0) || scores.shape(1) != queries.shape(0) ||
-                squares.shape(0) != arms.shape(0)) {
-                throw nb::value_error("there must be a place for each arm and query");
-            }
-            if (dense.matrix.element == Element::float64) throw nb::type_error("float64 has no products in float32");
-            const nb::gil_scoped_release release;
-            multiply(team, dense.matrix, arms_of(arms), queries.data(), static_cast<std::int64_t>(queries.shape(0)),
-                     scores.data(), squares.data());
-        },
-        "dense"_a, "arms"_a.noconvert(), "queries"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
-        "squares"_a.noconvert(),
-        "Fill scores (arms, queries) with inner products in float32, and squares (arms,) with the squared norms of the "
-        "arms. Each term is rounded at most product_roundings times, and once more for each PRODUCT_COLUMNS.");
+    m.def("packed_together", &packed_together, "width"_a,
+          "Return how many queries of this width an operand packs; 0 if none.");
+    nb::class_<BorrowedOperand>(m, "Operand", "Queries in float32, as products of them with rows are made.")
+        .def(nb::init<FloatTable, Team&>(), "queries"_a.noconvert(), "team"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_ro("roundings", [](const BorrowedOperand& operand) { return operand.own.roundings(); },
+                     "How often a term of a product is rounded at most.")
+        .def(
+            "multiply",
+            [](const BorrowedOperand& operand, const Dense& dense, const Ids& arms, Team& team,
+               const Values<float>& scores, const RealsOut& squares) {
+                if (operand.own.width() != dense.matrix.n_columns) {
+                    throw nb::value_error("a query is not as long as the rows of the data");
+                }
+                if (scores.shape(0) != arms.shape(0) || squares.shape(0) != arms.shape(0) ||
+                    static_cast<std::int64_t>(scores.shape(1)) != operand.own.count()) {
+                    throw nb::value_error("there must be a place for each arm and query");
+                }
+                if (dense.matrix.element == Element::float64) {
+                    throw nb::type_error("float64 has no products in float32");
+                }
+                const nb::gil_scoped_release release;
+                operand.own.multiply(team, dense.matrix, arms_of(arms), scores.data(), squares.data());
+            },
+            "dense"_a, "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(), "squares"_a.noconvert(),
+            "Fill scores (arms, queries) with inner products in float32, and squares (arms,) with the squared norms of "
+            "the arms.");
     const auto measure = [&]<class Query>(Query) {
         m.def(
             "measure_queries",

@@ -179,14 +179,13 @@ bool worth_judging(const Ledger& ledger, std::size_t arm, double wanted) {
 
 // The arms to be judged at the end of a round.
 std::vector<std::int64_t> chosen(const Ledger& ledger, const std::int64_t* positions, std::int64_t count,
-                                 double log_level, const Survey& survey) {
+                                 double log_level, const std::vector<std::int64_t>& spared) {
     const double wanted = log_level / std::log(2.0);
-    const auto& candidates = survey.candidates;
     std::vector<std::int64_t> found;
     found.reserve(static_cast<std::size_t>(count));
     for (std::int64_t p = 0; p < count; ++p) {
         if (!worth_judging(ledger, static_cast<std::size_t>(positions[p]), wanted)) continue;
-        if (std::binary_search(candidates.begin(), candidates.end(), positions[p])) continue;
+        if (std::binary_search(spared.begin(), spared.end(), positions[p])) continue;
         found.push_back(positions[p]);
     }
     return found;
@@ -229,11 +228,11 @@ std::vector<std::int64_t> unbeaten(const Ledger& ledger, Team& team, const std::
 }  // namespace
 
 std::int64_t judge(Ledger& ledger, Team& team, const std::int64_t* positions, std::int64_t count, double theta,
-                   double log_level, std::int8_t beaten, const Survey* survey) {
+                   double log_level, std::int8_t beaten, const std::vector<std::int64_t>* spared) {
     if (!ledger.limited()) return 0;
     std::vector<std::int64_t> some;
-    if (survey != nullptr) {
-        some = chosen(ledger, positions, count, log_level, *survey);
+    if (spared != nullptr) {
+        some = chosen(ledger, positions, count, log_level, *spared);
         positions = some.data();
         count = static_cast<std::int64_t>(some.size());
     }

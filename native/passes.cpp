@@ -13,8 +13,8 @@ namespace {
 
 // Rows that share the values of the query while it is read from the caches: of a few rows a thread takes as many.
 constexpr std::int64_t rows_side_by_side = 4;
-// Rows that several queries read one after the other before the next ones are read: they stay in the caches
-// meanwhile.
+// Rows that several queries, or one that is longer than the caches, read one after the other before the next ones are
+// read: they stay in the caches meanwhile.
 constexpr std::int64_t rows_in_cache = 8;
 constexpr std::int64_t columns_in_cache = 4096;
 // Of pairs of queries and rows: columns that are read before the next ones, and pairs whose sums a thread keeps meanwhile.
@@ -53,17 +53,28 @@ bool far_apart(const Matrix& matrix, Arms arms) {
     return arms.count == 1 || *last - *first >= sparse * arms.count;
 }
 
+// The kernel that adds up rows for queries of that type.
+template <class Query>
+auto rows_adder() {
+    if constexpr (std::is_same_v<Query, float>) {
+        return kernels().add_rows_of_floats;
+    } else {
+        return kernels().add_rows;
+    }
+}
+
 // What is computed of some arms in one pass: the sums of their rewards, and with the first query of a pass also
 // the sums of their squares, which are squared distances from zero.
+template <class Query>
 struct Scoring {
     Metric metric;
-    const double* query;
-    const double* zeros;  // as many as columns, or null if no squares are wanted
+    const Query* query;
+    const Query* zeros;  // as many as columns, or null if no squares are wanted
     double* scores;
     double* squares;
     Runs runs;  // the columns that are added up
 
-    Scoring with(const double* other, double* its_scores) const {
+    Scoring with(const Query* other, double* its_scores) const {
         return {metric, other, nullptr, its_scores, nullptr, runs};
     }
     bool squared() const { return zeros != nullptr; }
@@ -82,7 +93,7 @@ void negate(double* values, std::int64_t count) {
     for (std::int64_t at = 0; at < count; ++at) values[at] = 0.0 - values[at];  // a zero stays positive
 }
 
-void score_few(Team& team, const Matrix& matrix, const Scoring& scoring, Arms arms) {
+void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring, Arms arms) {
     const auto size = static_cast<std::size_t>(arms.count * lanes);
     std::vector<double> sums(size), square_sums(scoring.squared() ? size : 0);
     team.run(2 * arms.count, scoring.runs.columns() / 2, [&](std::int64_t begin, std::int64_t end) noexcept {
@@ -103,12 +114,14 @@ void score_few(Team& team, const Matrix& matrix, const Scoring& scoring, Arms ar
 }
 
 // Scores the arms [some, some + few.count) together; returns false if the team was cancelled.
-bool score_rows(Team& team, const Matrix& matrix, const Scoring& scoring, Arms few, std::int64_t some) {
+template <class Query>
+bool score_rows(Team& team, const Matrix& matrix, const Scoring<Query>& scoring, Arms few, std::int64_t some) {
     double sums[most_rows * lanes] = {}, square_sums[most_rows * lanes] = {};
+    const std::int64_t readers = std::max(few.count, rows_in_cache) * scoring.readers();
     const bool done = in_parts(
-        team, matrix.n_columns, few.count * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
-            scoring.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
-                kernels().add_rows(matrix, metric, query, few, from, to, out);
+        team, matrix.n_columns, readers, [&](std::int64_t from, std::int64_t to) {
+            scoring.each(sums, square_sums, [&](Metric metric, const Query* query, double* out) {
+                rows_adder<Query>()(matrix, metric, query, few, from, to, out);
             });
         });
     if (!done) return false;
@@ -120,8 +133,10 @@ bool score_rows(Team& team, const Matrix& matrix, const Scoring& scoring, Arms f
     return true;
 }
 
-void score_by_row(Team& team, const Matrix& matrix, const Scoring& scoring, Arms arms) {
-    const std::int64_t together = rows_at_once(matrix);
+template <class Query>
+void score_by_row(Team& team, const Matrix& matrix, const Scoring<Query>& scoring, Arms arms) {
+    // A query that is too long for the caches is read once for some rows.
+    const std::int64_t together = std::max(rows_at_once(matrix), rows_in_cache);
     team.run(arms.count, matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t some = begin; some < end; some += together) {
             const Arms few{arms.ids + some, std::min(together, end - some)};
@@ -131,7 +146,7 @@ void score_by_row(Team& team, const Matrix& matrix, const Scoring& scoring, Arms
 }
 
 // Several queries read a piece of some rows one after the other, while it is in the caches.
-void score_together(Team& team, const Matrix& matrix, const Scoring& first, const double* queries,
+void score_together(Team& team, const Matrix& matrix, const Scoring<double>& first, const double* queries,
                     std::int64_t n_queries, Arms arms) {
     constexpr std::int64_t size = rows_in_cache * lanes;
     const Workspaces spaces(team, (n_queries + 1) * size);
@@ -166,7 +181,7 @@ void score_together(Team& team, const Matrix& matrix, const Scoring& first, cons
 }
 
 // The same for a tile of arms column by column; `space` has room for its places, two sums of lanes and one more.
-bool score_tile(Team& team, const Matrix& matrix, const Scoring& scoring, const ArmTile& tile,
+bool score_tile(Team& team, const Matrix& matrix, const Scoring<double>& scoring, const ArmTile& tile,
                 const std::int64_t* ids, std::int64_t arm, double* space) {
     const std::int64_t places = tile.places.count;
     double* sums = space + places;
@@ -189,7 +204,7 @@ bool score_tile(Team& team, const Matrix& matrix, const Scoring& scoring, const 
     return true;
 }
 
-void score_by_column(Team& team, const Matrix& matrix, const Scoring& first, const double* queries,
+void score_by_column(Team& team, const Matrix& matrix, const Scoring<double>& first, const double* queries,
                      std::int64_t n_queries, Arms arms) {
     const std::int64_t tables = first.squared() ? 2 : 1;
     const Workspaces spaces(team, ArmTile::most_places(arms) * (tables * lanes + 1));
@@ -200,7 +215,7 @@ void score_by_column(Team& team, const Matrix& matrix, const Scoring& first, con
                      const std::int64_t* ids = arms.ids + arm;
                      if (!score_tile(team, matrix, first, tile, ids, arm, spaces.of(thread))) return;
                      for (std::int64_t q = 1; q < n_queries; ++q) {
-                         const Scoring other =
+                         const Scoring<double> other =
                              first.with(queries + q * matrix.n_columns, first.scores + q * arms.count);
                          if (!score_tile(team, matrix, other, tile, ids, arm, spaces.of(thread))) return;
                      }
@@ -252,7 +267,7 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
                 Arms arms, double* scores, double* squares) {
     const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
     const Run all{0, matrix.n_columns};
-    const Scoring first{metric, queries, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}};
+    const Scoring<double> first{metric, queries, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}};
     if (far_apart(matrix, arms)) {
         score_few(team, matrix, first, arms);
         for (std::int64_t q = 1; q < n_queries; ++q) {
@@ -265,6 +280,19 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
     } else {
         score_together(team, matrix, first, queries, n_queries, arms);
     }
+}
+
+void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* query, Arms arms, double* scores,
+                double* squares) {
+    const auto width = static_cast<std::size_t>(matrix.n_columns);
+    if (coordinate_major(matrix)) {
+        const std::vector<double> wide(query, query + width);
+        return row_scores(team, matrix, metric, wide.data(), 1, arms, scores, squares);
+    }
+    const std::vector<float> zeros(squares == nullptr ? 0 : width);
+    const Run all{0, matrix.n_columns};
+    score_by_row<float>(team, matrix, {metric, query, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}},
+                        arms);
 }
 
 template <class Query>
@@ -287,13 +315,7 @@ void pair_scores(Team& team, const Matrix& matrix, Metric metric, const Query* q
         }
         return;
     }
-    const auto add_rows = [] {
-        if constexpr (floats) {
-            return kernels().add_rows_of_floats;
-        } else {
-            return kernels().add_rows;
-        }
-    }();
+    const auto add_rows = rows_adder<Query>();
     // The columns of one part after the other: while the queries of a thread read it, the rows that several of them ask
     // for stay in the caches.
     const std::int64_t pairs = std::min(starts[n_queries], most_pairs);
@@ -336,7 +358,7 @@ template void pair_scores(Team&, const Matrix&, Metric, const double*, std::int6
 
 void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
                    double* scores) {
-    const Scoring scoring{metric, query, nullptr, scores, nullptr, runs};
+    const Scoring<double> scoring{metric, query, nullptr, scores, nullptr, runs};
     if (far_apart(matrix, arms)) {
         score_few(team, matrix, scoring, arms);
     } else {

@@ -21,6 +21,10 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares);
 
+// The same, to the last bit, of one query of floats.
+void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* query, Arms arms, double* scores,
+                double* squares);
+
 // Queries of float or double, and scores of pairs: those of query q, of the arms starts[q], ..., starts[q + 1] - 1. Each is the one that row_scores
 // finds.
 template <class Query>

@@ -12,10 +12,11 @@ namespace sureshot {
 void screen(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,
             Arms arms, double* scores, double* squares);
 
-// A query in double, and as it is screened.
+// A query, in one of two types, and as it is screened.
 struct Question {
     Metric metric;
-    const double* query;
+    const double* query;  // or null
+    const float* floats;  // or null
     const float* rounded;
 };
 

@@ -118,6 +118,17 @@ class Ledger:
         start: int,
         stop: int,
     ) -> Met: ...
+    def read_on(
+        self,
+        team: Team,
+        dense: Dense,
+        arms: Ints,
+        order: Order,
+        centre: Floats,
+        stop: int,
+        guess: float,
+        stakes: bool,
+    ) -> Met: ...
     def add(
         self,
         team: Team,
@@ -128,9 +139,19 @@ class Ledger:
         squares: Floats | None = None,
     ) -> Met: ...
     def survey(self, k: int, caution: float) -> Survey: ...
+    def take_stock(
+        self,
+        team: Team,
+        k: int,
+        caution: float,
+        threshold: float,
+        epsilon: float,
+        log_level: float,
+    ) -> Survey: ...
     def remaining_steps(
         self, team: Team, length: int, theta: float, log_level: float
     ) -> tuple[float, float]: ...
+    def other_arms(self, survey: Survey) -> Ints: ...
     def needed_steps(
         self, positions: Ints, length: int, theta: float, log_level: float
     ) -> Floats: ...
@@ -143,7 +164,6 @@ class Ledger:
         theta: float,
         log_level: float,
         beaten: int,
-        survey: Survey | None = None,
     ) -> int: ...
     def ceiling(self, team: Team, positions: Ints, log_level: float, low: float) -> float: ...
     def raise_limit(self, limit: float) -> None: ...
@@ -153,6 +173,7 @@ class Ledger:
     def n_active(self) -> int: ...
     @property
     def n_undecided(self) -> int: ...
+    def learn(self, positions: Ints, scores: Floats, k: int) -> float: ...
     def kth_score(self, k: int) -> float: ...
 
 class Element(Enum):
@@ -181,7 +202,7 @@ class Dense:
         data: Array,
         element: Element,
         metric: Metric,
-        query: Floats,
+        query: Array,
         *,
         block: int,
         shift: int,
@@ -212,13 +233,16 @@ def round_queries(
     norms: Floats,
     lost: Floats,
 ) -> bool: ...
+def packed_together(width: int) -> int: ...
 
-PRODUCT_COLUMNS: int
+class Operand:
+    def __init__(self, queries: Array, team: Team) -> None: ...
+    @property
+    def roundings(self) -> int: ...
+    def multiply(
+        self, dense: Dense, arms: Ints, team: Team, scores: Array, squares: Floats
+    ) -> None: ...
 
-def product_roundings(columns: int) -> int: ...
-def multiply(
-    dense: Dense, arms: Ints, queries: Array, team: Team, scores: Array, squares: Floats
-) -> None: ...
 def measure_queries(queries: Array, team: Team, sizes: Floats, norms: Floats) -> None: ...
 def best_of_rows(
     scores: Floats, k: int, team: Team, best_arms: Ints, best_scores: Floats
@@ -301,6 +325,7 @@ def screen(
     squares: Floats | None = None,
 ) -> None: ...
 def rounded_query(metric: Metric, query: Floats) -> tuple[Array, float, float, float] | None: ...
+def norm_if_usual(query: Array) -> float | None: ...
 def screen_and_evaluate(
     dense: Dense,
     rounded: Array,

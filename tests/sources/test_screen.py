@@ -284,6 +284,37 @@ def test_one_call_finds_what_its_parts_find(
             assert len(too_many.positions) == 0
 
 
+@every_reward
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(901, 1), (301, 97), (93, 1535), (85, 70_001)])
+@pytest.mark.usefixtures("instruction_set")
+def test_a_query_of_float32_finds_what_the_same_in_float64_finds(
+    reward: str, order: str, shape: tuple[int, int]
+) -> None:
+    n_arms, size = shape
+    rng = np.random.default_rng(size)
+    data = np.array(rng.standard_normal(shape), dtype=np.float32, order=order)  # type: ignore[call-overload]
+    arms, k = np.arange(n_arms), 5
+    promised = PromisedNorms(arms, np.linalg.norm(data.astype(np.float64), axis=1), 0.0)
+    for factor in (1.0, 2.0**-60, 2.0**60):
+        query = (factor * rng.standard_normal(size)).astype(np.float32)
+        blocks = Blocks(size, 16)
+        wide = DenseSource(data, query.astype(np.float64), reward, blocks, Team(1))
+        scores = wide.exact_scores(arms)
+        best = set(np.argsort(-scores, kind="stable")[:k].tolist())
+        for threads, norms in ((1, None), (3, promised if reward == "ip" else None)):
+            source = DenseSource(data, query, reward, blocks, Team(threads), norms)
+            assert source.exact_scores(arms).tobytes() == scores.tobytes()
+            rounded = source.rounded_query(arms)
+            assert rounded is not None
+            terms = error_terms(reward, rounded, size)
+            wanted = Wanted(k, np.empty(0), n_arms, 1.0, None, False, *terms)
+            found = source.screened_best(rounded, arms, wanted, source.team)
+            assert best <= set(found.positions.tolist())
+            assert found.scores.tobytes() == scores[found.positions].tobytes()
+            assert found.trusted
+
+
 def test_a_screen_ends_where_it_leaves_too_many() -> None:
     source = source_of(np.ones((900, 20), np.float32), np.ones(20), "ip")
     rounded = source.rounded_query(np.arange(900))

@@ -48,4 +48,5 @@ def first_block_shift(data: Array, size: int) -> int:
     whole_lines = row % CACHE_LINE == 0 and size * data.itemsize % CACHE_LINE == 0
     if number != data.itemsize or not whole_lines or data.nbytes < LARGE_ARRAY:
         return 0
-    return int(data.ctypes.data % CACHE_LINE // data.itemsize)
+    address: int = data.__array_interface__["data"][0]
+    return address % CACHE_LINE // data.itemsize

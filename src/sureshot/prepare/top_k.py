@@ -25,7 +25,7 @@ from sureshot.sources.norms import PromisedNorms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sureshot._types import Floats
+    from sureshot._types import Array, Floats
     from sureshot._validate.bounds import KnownBounds
     from sureshot._validate.request import TopKRequest
     from sureshot.blocks import Blocks
@@ -87,9 +87,8 @@ class PreparedQueries:
 
         `computed_norms` are those of the searched rows, for cosines, if this call had to compute them.
         """
-        given = self.request.queries[query]
-        values, unit = given.astype(np.float64, copy=False), 1.0
-        if self._scaled(given.dtype):
+        values, unit = self.request.queries[query], 1.0
+        if self._scaled(values.dtype):
             values, unit = in_range(values)
         return self._problem(values, unit, team, computed_norms), self.tally(query)
 
@@ -131,7 +130,7 @@ class PreparedQueries:
         return Batch(like, queries, norms=norms, query_norms=query_norms)
 
     def _problem(
-        self, query: Floats, unit: float, team: Team, computed_norms: Floats | None
+        self, query: Array, unit: float, team: Team, computed_norms: Floats | None
     ) -> Problem:
         request, bounds, blocks = self.request, self.bounds, self.blocks
         n_arms, query_norm = len(request.arms), None
@@ -150,11 +149,14 @@ class PreparedQueries:
                 promised = PromisedNorms(request.arms, bounds.exact_norms, bounds.norm_rounding)
                 score_condition = assumption(bounds.norm_words)
 
+        reward = REWARD_OF_METRIC[request.metric]
+        source = DenseSource(request.data, query, reward, blocks, team, promised)
+
         def known() -> tuple[Intervals, Condition]:
             with np.errstate(over="ignore", invalid="ignore"):
                 return choose_intervals(
                     request.metric,
-                    query,
+                    source.query,
                     bounds,
                     computed_norms,
                     request.method,
@@ -163,9 +165,8 @@ class PreparedQueries:
                     team,
                 )
 
-        reward = REWARD_OF_METRIC[request.metric]
         return Problem(
-            source=DenseSource(request.data, query, reward, blocks, team, promised),
+            source=source,
             arms=request.arms,
             factors=factors,
             k=request.k,

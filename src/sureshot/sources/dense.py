@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +43,7 @@ class DenseSource(QuerySource):
     data
         (n, N), any strides, read-only or not; never copied.
     query
-        (N,) float64, contiguous.
+        (N,) float64 or float32, contiguous.
     reward
         A key of `REWARDS`.
     blocks
@@ -58,7 +59,7 @@ class DenseSource(QuerySource):
     def __init__(
         self,
         data: Array,
-        query: Floats,
+        query: Array,
         reward: str,
         blocks: Blocks,
         team: Team,
@@ -66,7 +67,7 @@ class DenseSource(QuerySource):
     ) -> None:
         values, element = for_kernels(data)
         self.data = data
-        self.query = query
+        self._query = query
         self.reward = reward
         self.blocks = blocks
         self.team = team
@@ -81,6 +82,11 @@ class DenseSource(QuerySource):
         self.costs = in_memory(
             blocks.size, self.bytes_per_number, coordinate_major=self.coordinate_major
         )
+
+    @cached_property
+    def query(self) -> Floats:  # type: ignore[override] # made when it is first asked for
+        """The query in float64: to widen a long one takes as long as to read some rows."""
+        return self._query.astype(np.float64, copy=False)
 
     def tiles(self) -> Tiles | None:
         """Return the rows as a matrix product takes them."""
@@ -187,8 +193,14 @@ class DenseSource(QuerySource):
         There is none of float64, which is read no faster, nor of scattered arms of coordinate-major data, whose
         values come one to a cache line.
         """
-        if self.coordinate_major and _scattered(arms):
+        if self.bytes_per_number == 8 or (self.coordinate_major and _scattered(arms)):
             return None
+        if (
+            self._query.dtype == np.float32
+        ):  # screened as it is, unless products may be too large or too small
+            norm = _native.norm_if_usual(self._query) if self.reward == "ip" else 0.0
+            if norm is not None:
+                return RoundedQuery(self._query, norm, 0.0, 1.0, _native.FLOAT_ROUNDINGS)
         return self._rounded(self.query)
 
     def _rounded(self, query: Floats) -> RoundedQuery | None:

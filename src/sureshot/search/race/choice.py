@@ -154,11 +154,11 @@ def sampled_cost(
 def if_possible(problem: Problem, choice: Choice) -> Choice:
     """Race, as was chosen, if there is anything to race for and float64 has the numbers for it."""
     intervals = problem.intervals
-    if not (intervals.weight > 0).any():
-        return Choice(race=False, why="every arm has the same score")
     # Scores, their squares and quotients must be numbers of float64, too.
     with np.errstate(over="ignore", invalid="ignore"):
         weight = float(intervals.weight.sum())
+        if weight == 0:
+            return Choice(race=False, why="every arm has the same score")
         if intervals.square_limit is not None:
             score = math.sqrt(weight) * math.sqrt(intervals.square_limit.max())
         elif intervals.estimated:

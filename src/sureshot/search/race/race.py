@@ -17,7 +17,7 @@ import numpy as np
 
 from sureshot import _native
 from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
-from sureshot._seed import SEEDS, generator_of
+from sureshot._seed import generator_of, seed_from
 from sureshot.search import certificate
 from sureshot.search.budget import Budget
 from sureshot.search.condition import estimate
@@ -51,7 +51,7 @@ class Race:
         self.centre = np.ascontiguousarray(intervals.centre)
         self.estimated = intervals.estimated
         self.rng = generator_of(rng)
-        self.order = _native.Order(self.weight, int(self.rng.integers(SEEDS)))
+        self.order = _native.Order(self.weight, seed_from(self.rng))
         blocks = problem.source.blocks
         self.costs = costs_of(
             problem.source.costs,
@@ -81,6 +81,8 @@ class Race:
         self.steps_read = 0  # of all arms together
         self.threshold = -math.inf
         self.guess = -math.inf
+        # Up to where the active arms are read next, while none of them is judged or evaluated.
+        self.next_stop: int | None = None
         self.next_look = 0.0  # the front at which it is asked again whether to give up
         self.survey: _native.Survey | None = None
         self.put_off = self._put_off()
@@ -137,21 +139,20 @@ class Race:
     def read_on(self) -> bool:
         """Read one more round, or as much of it as the budget allows; return whether it did."""
         self.survey = None
-        active = self.ledger.arms_with(ACTIVE)
-        if len(active) == 0:
+        active = self.ledger.n_active
+        if active == 0:
             return self._resume()
         if self.front == self.order.length:
             # Everything has been read of them, so their exact scores cost nothing more.
-            self.evaluate(active)
+            self.evaluate(self.ledger.arms_with(ACTIVE))
             return True
         start = self.front
-        stop = self._end_of_round(len(active))
-        stop = min(stop, start + self.allowance.steps(self, len(active)))
+        stop = self._end_of_round(active)
+        stop = min(stop, start + self.allowance.steps(self, active))
         if stop <= start:
             return False
-        self.order.draw(stop)
-        self.ledger.record(
-            self.order,
+        self.next_stop = None
+        met = self.reading.read_on(
             self.centre,
             start,
             stop,
@@ -160,7 +161,7 @@ class Race:
             stakes=not self.estimated or self.ladder.limit > 0,
         )
         self.fronts.append(stop)
-        self._read(active, start, stop)
+        self._take_in(met, active, start, stop)
         return True
 
     def _next_front(self, active: int) -> int:
@@ -168,15 +169,16 @@ class Race:
 
     def _end_of_round(self, active: int) -> int:
         """Return up to where that many arms are read next."""
-        usual = self._next_front(active)
-        if self.guess > self.threshold:
-            return usual
-        # Where hardly an arm will be beaten there is nothing to look for.
-        predicted = self.ledger.predicted_front(self.rules.few_beaten, self.log_level)
-        leap = policy.predicted_front(
-            self.rules, self.costs, self.front, self.order.length, predicted
-        )
-        return max(usual, leap)
+        if self.next_stop is None:
+            self.next_stop = self._next_front(active)
+            if self.guess <= self.threshold:
+                # Where hardly an arm will be beaten there is nothing to look for.
+                predicted = self.ledger.predicted_front(self.rules.few_beaten, self.log_level)
+                leap = policy.predicted_front(
+                    self.rules, self.costs, self.front, self.order.length, predicted
+                )
+                self.next_stop = max(self.next_stop, leap)
+        return self.next_stop
 
     def _resume(self) -> bool:
         """Drop suspended arms, and let those that are left catch up with the front.
@@ -221,12 +223,14 @@ class Race:
 
     def _read(self, positions: Ints, start: int, stop: int) -> None:
         """Read the drawn blocks [start, stop) of some arms and bet on them."""
-        problem = self.problem
-        met = self.reading.bet_on(positions, start, stop)
-        self.steps_read += len(positions) * (stop - start)
-        self.tally.numbers_read += len(positions) * self.reading.numbers_in(start, stop)
+        self._take_in(self.reading.bet_on(positions, start, stop), len(positions), start, stop)
+
+    def _take_in(self, met: _native.Met, arms: int, start: int, stop: int) -> None:
+        """Count the drawn blocks [start, stop) that were read of so many arms; refuse or learn what was met."""
+        self.steps_read += arms * (stop - start)
+        self.tally.numbers_read += arms * self.reading.numbers_in(start, stop)
         if met.outside >= 0:
-            refuse_arm(problem, met.outside, self.order.blocks[:stop], start)
+            refuse_arm(self.problem, met.outside, self.order.blocks[:stop], start)
         if self.estimated:
             self.learn_limit(met.largest)
 
@@ -242,28 +246,25 @@ class Race:
 
     def known_scores(self) -> Floats:
         """Return the exact scores that have been computed."""
-        known: Floats = self.ledger.scores[self.ledger.status == KNOWN]
+        known: Floats = self.ledger.scores[self.ledger.arms_with(KNOWN)]
         return known
 
     def suspend_and_drop(self) -> None:
         """Suspend the active arms that are beaten at the guess, or drop them if it is no guess."""
-        ledger, problem = self.ledger, self.problem
-        survey = ledger.survey(problem.k, self.rules.caution)
-        self.guess = max(survey.guess, self.threshold)
-        if self.guess > -math.inf:
-            # The arms that seem best must stay to be evaluated: with epsilon > 0 even they are beaten.
-            ledger.judge(
-                problem.team,
-                ledger.arms_with(ACTIVE),
-                self.guess + problem.epsilon,
-                self.log_level,
-                DROPPED if self.guess == self.threshold else SUSPENDED,
-                survey,
-            )
-        self.survey = survey
+        problem = self.problem
+        self.survey = self.ledger.take_stock(
+            problem.team,
+            problem.k,
+            self.rules.caution,
+            self.threshold,
+            problem.epsilon,
+            self.log_level,
+        )
+        self.guess = self.survey.guess
 
     def _drop(self, positions: Ints) -> None:
         """Drop those of the arms that are beaten for sure."""
+        self.next_stop = None
         if self.threshold > -math.inf and len(positions):
             theta = self.threshold + self.problem.epsilon
             self.ledger.judge(self.problem.team, positions, theta, self.log_level, DROPPED)
@@ -276,7 +277,8 @@ class Race:
         chosen = survey.candidates
         if survey.others and not (len(chosen) and self._evaluation_pays(survey)):
             slow = self._slow_arms(survey)
-            chosen = np.union1d(chosen, slow) if len(slow) else slow
+            # These are no candidates.
+            chosen = np.sort(np.concatenate([chosen, slow])) if len(slow) else slow
         if len(chosen) and self._affords(chosen):
             self.evaluate(chosen)
 
@@ -293,8 +295,7 @@ class Race:
         """Return the active arms, no candidates, that are known sooner than they are beaten."""
         if self.front < self.rules.fewest_steps or survey.others > self.rules.most_slow_arms:
             return np.empty(0, dtype=np.int64)
-        active = self.ledger.arms_with(ACTIVE)
-        others: Ints = np.delete(active, np.searchsorted(active, survey.candidates))
+        others = self.ledger.other_arms(survey)
         ahead = self._next_front(survey.others) - self.front
         if policy.few_arms_are_slow(self.costs, len(others), ahead, self.order.length):
             return others
@@ -325,7 +326,7 @@ class Race:
             return nothing
         if self.front < self.rules.fewest_steps:
             return nothing
-        active = len(self.ledger.arms_with(ACTIVE))
+        active = self.ledger.n_active
         if not policy.finishing_may_pay(
             self.rules,
             self.costs,
@@ -371,12 +372,11 @@ class Race:
 
     def accept(self, positions: Ints, sums: Floats, numbers: int) -> None:
         """Take the exact sums of some arms, for which so many numbers were read."""
-        problem, ledger = self.problem, self.ledger
-        ledger.scores[positions] = problem.scores(positions, sums + self._constant)
-        ledger.status[positions] = KNOWN
+        self.next_stop = None
+        scores = self.problem.scores(positions, sums + self._constant)
+        self.threshold = self.ledger.learn(positions, scores, self.problem.k)
         self.tally.numbers_read += numbers
         self.tally.exact_scores += len(positions)
-        self.threshold = ledger.kth_score(problem.k)
 
     def end_round(self) -> None:
         """Tell where the search stands."""
@@ -396,7 +396,7 @@ class Race:
         early = not self.over()
         if early:
             reached = max(reached, self._proved_loss())
-        known = np.flatnonzero(ledger.status == KNOWN)
+        known = ledger.arms_with(KNOWN)
         best = known[largest(ledger.scores[known], problem.k)]
         if len(known) == len(problem.arms):
             proved = certificate.exact_answer(problem)

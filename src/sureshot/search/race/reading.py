@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot._native import ACTIVE
 from sureshot._summation import add_exactly
 from sureshot.sources.base import QuerySource
 
@@ -29,6 +30,21 @@ class Reading:
         """Return whether an exact score is the sum over a whole row: nothing is passed over."""
         return not self.paid and self.order.length == self.source.blocks.count
 
+    def read_on(self, centre: Floats, start: int, stop: int, guess: float, *, stakes: bool) -> Met:
+        """Draw the blocks [start, stop), read them of all active arms and bet on them.
+
+        `guess` is of the final threshold, and `stakes` says whether anything is staked.
+        """
+        problem, dense = self.problem, self.source.dense
+        if dense is not None:
+            met = self.ledger.read_on(
+                problem.team, dense, problem.arms, self.order, centre, stop, guess, stakes
+            )
+            return self._unbroken(met, start, stop)
+        self.order.draw(stop)
+        self.ledger.record(self.order, centre, start, stop, guess, stakes)
+        return self.bet_on(self.ledger.arms_with(ACTIVE), start, stop)
+
     def bet_on(self, positions: Ints, start: int, stop: int) -> Met:
         """Read the drawn blocks [start, stop) of some arms and bet on them."""
         problem, source = self.problem, self.source
@@ -36,11 +52,7 @@ class Reading:
             met = self.ledger.read(
                 problem.team, source.dense, problem.arms, self.order, positions, start, stop
             )
-            if met.broken >= 0:
-                # What is not a finite number is named when it is read alone.
-                arm = problem.arms[met.broken : met.broken + 1]
-                source.block_sums(arm, self.order.blocks[start:stop])
-            return met
+            return self._unbroken(met, start, stop)
         # All of them before the first bet, so that no bet depends on which reward came first.
         arms, blocks = problem.arms[positions], self.order.blocks[start:stop]
         squares = None
@@ -51,6 +63,14 @@ class Reading:
             sums, squares = source.sums_and_squares(arms, blocks)
         sums = np.ascontiguousarray(sums)
         return self.ledger.add(problem.team, sums, positions, start, stop, squares)
+
+    def _unbroken(self, met: Met, start: int, stop: int) -> Met:
+        """Return what was met in the drawn blocks [start, stop) if all of it was finite numbers."""
+        if met.broken >= 0:
+            # What is not a finite number is named when it is read alone.
+            arm = self.problem.arms[met.broken : met.broken + 1]
+            self.source.block_sums(arm, self.order.blocks[start:stop])
+        return met
 
     def numbers_in(self, start: int, stop: int) -> int:
         """Return how many coordinates the drawn blocks [start, stop) have."""
