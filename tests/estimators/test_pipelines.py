@@ -97,6 +97,22 @@ def test_knn_as_umap_takes_it(blobs: tuple[Array, Array]) -> None:
     assert (np.diff(distances, axis=1) >= 0).all()
 
 
+@pytest.mark.filterwarnings("ignore")  # of numba, and that new rows cannot be placed
+def test_umap_takes_neighbours_and_the_transformer(blobs: tuple[Array, Array]) -> None:
+    umap: Any = pytest.importorskip("umap", reason="umap-learn is not installed: nox -s umap")
+    rows, _ = blobs
+    distances, indices = NearestNeighbors(n_neighbors=15).fit(rows).kneighbors(rows)
+    graph = KNeighborsTransformer(n_neighbors=14).fit_transform(rows)
+    shape = (len(rows), 15)
+    own = umap.UMAP(n_neighbors=15, n_epochs=1, random_state=0).fit(rows)
+    for pair in (
+        (indices, distances),
+        (graph.indices.reshape(shape), graph.data.reshape(shape)),
+    ):
+        ours = umap.UMAP(precomputed_knn=pair, n_neighbors=15, n_epochs=1, random_state=0)
+        assert abs(ours.fit(rows).graph_ - own.graph_).max() < 1e-3
+
+
 @pytest.mark.parametrize("kind", [KNeighborsClassifier, KNeighborsRegressor])
 def test_grid_search(kind: Any, blobs: tuple[Array, Array]) -> None:
     rows, labels = blobs
