@@ -114,9 +114,9 @@ void bind_state(LedgerClass& ledger) {
             "scale"_a.noconvert(), "limit"_a.noconvert(), "square_limit"_a.noconvert().none(), nb::kw_only(),
             "centres"_a, "magnitude"_a, "weights"_a, "rounding"_a, "floor"_a, "estimated"_a, "two_sided"_a,
             "both_signs"_a, "constants"_a, "rules"_a)
-        .def("raise_limit", &Ledger::raise_limit, "limit"_a, nb::call_guard<nb::gil_scoped_release>(),
+        .def("raise_limit", &Ledger::raise_limit, "limit"_a, nb::call_guard<Released>(),
              "Set a new limit of y for all arms, larger than the last one.")
-        .def("forget_bets", &Ledger::forget_bets, nb::call_guard<nb::gil_scoped_release>(),
+        .def("forget_bets", &Ledger::forget_bets, nb::call_guard<Released>(),
              "Free the memory of the bets: no arm can be read or judged after that.")
         .def(
             "arms_with",
@@ -158,7 +158,7 @@ void bind_reading(LedgerClass& ledger) {
             "read",
             [](Ledger& ledger, Team& team, const Dense& dense, const Ids& arms, const Order& order,
                const Ids& positions, std::int64_t start, std::int64_t stop) {
-                const nb::gil_scoped_release release;
+                const Released released;
                 return read(ledger, team, dense.of(arms), order, positions.data(), size(positions), start,
                             stop);
             },
@@ -171,7 +171,7 @@ void bind_reading(LedgerClass& ledger) {
                 if (ledger.bet_rules.norms != squares.has_value()) {
                     throw nb::value_error("norm bets, and no others, need the sums of squares");
                 }
-                const nb::gil_scoped_release release;
+                const Released released;
                 return add(ledger, team, sums.data(), squares ? squares->data() : nullptr,
                            positions.data(), size(positions), start, stop);
             },
@@ -195,7 +195,7 @@ void bind_judging(LedgerClass& ledger) {
             "judge",
             [](Ledger& self, Team& team, const Ids& positions, double theta, double log_level,
                std::int8_t beaten, Survey* survey) {
-                const nb::gil_scoped_release release;
+                const Released released;
                 const std::int64_t count =
                     judge(self, team, positions.data(), size(positions), theta, log_level, beaten, survey);
                 if (survey != nullptr && count > 0) count_others(self, *survey);
@@ -209,7 +209,7 @@ void bind_judging(LedgerClass& ledger) {
         .def(
             "ceiling",
             [](const Ledger& self, Team& team, const Ids& positions, double log_level, double low) {
-                const nb::gil_scoped_release release;
+                const Released released;
                 return ceiling(self, team, positions.data(), size(positions), log_level, low);
             },
             "team"_a, "positions"_a.noconvert(), "log_level"_a, "low"_a,

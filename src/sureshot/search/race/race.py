@@ -87,10 +87,9 @@ class Race:
 
     def _put_off(self) -> int:
         """Suspend arms, unread, that may turn out to be too short for any threshold; return how many."""
-        problem, squares = self.problem, self.problem.intervals.square_limit
-        if squares is None or self.allowance.limited:
+        problem, limits = self.problem, self.problem.score_limits
+        if limits is None or self.allowance.limited:
             return 0
-        limits = problem.scale * np.sqrt(squares)
         least = policy.limit_to_begin(self.rules, self.costs, limits, problem.k, self.order.length)
         if least is None:
             return 0
@@ -224,6 +223,7 @@ class Race:
         problem = self.problem
         met = self.reading.bet_on(positions, start, stop)
         self.steps_read += len(positions) * (stop - start)
+        self.tally.visits += len(positions)
         self.tally.numbers_read += len(positions) * self.reading.numbers_in(start, stop)
         if met.outside >= 0:
             refuse_arm(problem, met.outside, self.order.blocks[:stop], start)
