@@ -9,6 +9,7 @@
 #include "passes.hpp"
 #include "query_passes.hpp"
 #include "team.hpp"
+#include "turns.hpp"
 
 namespace sureshot {
 namespace {
@@ -80,6 +81,15 @@ NB_MODULE(_native, m) {
              "End the jobs of this team and of those that have it as a partner, now and from now on: they "
              "raise KeyboardInterrupt.");
 
+    nb::class_<Turns>(m, "Turns", "Threads that search side by side, one of which has its turn with Python.")
+        .def(nb::init<>())
+        .def(
+            "__enter__", [](Turns& turns) { turns.begin(); }, nb::call_guard<nb::gil_scoped_release>(),
+            "Wait for a turn, but not for long. Another thread has it whenever this one does without Python.")
+        .def(
+            "__exit__", [](Turns& turns, const nb::args&) { turns.end(); },
+            "Give the turn to another thread for good.");
+
     m.def(
         "coordinate_major",
         [](const Data& data, Element element) { return coordinate_major(matrix_of(data, element)); },
@@ -93,7 +103,7 @@ NB_MODULE(_native, m) {
         "block_sums",
         [](const Dense& dense, const Ids& arms, const Ids& blocks, Team& team, const TableOut& sums,
            const std::optional<TableOut>& squares) {
-            const nb::gil_scoped_release release;
+            const Released released;
             block_sums(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
                        dense.blocks(blocks), sums.data(), squares ? squares->data() : nullptr);
         },
@@ -107,7 +117,7 @@ NB_MODULE(_native, m) {
         [](const Dense& dense, const Ids& arms, const Ids& blocks, const Reals& centre,
            const Reals& weight, Team& team, const RealsOut& high, const RealsOut& low,
            const RealsOut& largest) {
-            const nb::gil_scoped_release release;
+            const Released released;
             totals(team, dense.matrix, dense.metric, dense.query(), arms_of(arms), dense.blocks(blocks),
                    centre.data(), weight.data(),
                    {high.data(), low.data(), largest.data()});
@@ -125,7 +135,7 @@ NB_MODULE(_native, m) {
             if (squares && dense.metric != Metric::inner_product) {
                 throw nb::value_error("squares come with inner products only");
             }
-            const nb::gil_scoped_release release;
+            const Released released;
             row_scores(team, dense.matrix, dense.metric, queries.data(),
                        static_cast<std::int64_t>(queries.shape(0)), arms_of(arms), scores.data(),
                        squares ? squares->data() : nullptr);
@@ -148,7 +158,7 @@ NB_MODULE(_native, m) {
                     throw nb::value_error("runs of columns are not ascending, or not within the data");
                 }
             }
-            const nb::gil_scoped_release release;
+            const Released released;
             run_scores(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
                        {runs.data(), static_cast<std::int64_t>(runs.size())}, scores.data(),
                        squares ? squares->data() : nullptr);
@@ -167,7 +177,7 @@ NB_MODULE(_native, m) {
                     throw nb::value_error("a query is not as long as the rows of the data");
                 }
                 if (starts.shape(0) != queries.shape(0) + 1) throw nb::value_error("each query must have a start");
-                const nb::gil_scoped_release release;
+                const Released released;
                 pair_scores(team, dense.matrix, dense.metric, queries.data(),
                             static_cast<std::int64_t>(queries.shape(0)), starts.data(), arms.data(), scores.data());
             },
@@ -184,7 +194,7 @@ NB_MODULE(_native, m) {
         [](const Data& data, Element element, const Reals& middle, const Reals& unit, const Ids& arms,
            Team& team, const RealsOut& reach, const RealsOut& squares) {
             const Matrix matrix = matrix_of(data, element);
-            const nb::gil_scoped_release release;
+            const Released released;
             scan_rows(team, matrix, middle.data(), unit.data(), arms_of(arms), reach.data(), squares.data());
         },
         "data"_a.noconvert(), "element"_a, "middle"_a.noconvert(), "unit"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
@@ -197,7 +207,7 @@ NB_MODULE(_native, m) {
         [](const Data& data, Element element, const Ids& arms, Team& team, const RealsOut& low,
            const RealsOut& high) {
             const Matrix matrix = matrix_of(data, element);
-            const nb::gil_scoped_release release;
+            const Released released;
             column_limits(team, matrix, arms_of(arms), low.data(), high.data());
         },
         "data"_a.noconvert(), "element"_a, "arms"_a.noconvert(), "team"_a, "low"_a.noconvert(),
@@ -222,7 +232,7 @@ NB_MODULE(_native, m) {
                 throw nb::value_error("there must be a place for each block");
             }
             const bool each = by.shape(0) == query.shape(0);
-            const nb::gil_scoped_release release;
+            const Released released;
             return query_sums(team, {term, query.data(), by.data(), each, count, block, shift}, blocks, sums.data());
         },
         "term"_a, "query"_a.noconvert(), "by"_a.noconvert(), "block"_a, "shift"_a, "team"_a, "sums"_a.noconvert(),

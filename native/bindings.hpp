@@ -20,6 +20,7 @@
 #include "arena.hpp"
 #include "matrix.hpp"
 #include "reading.hpp"
+#include "turns.hpp"
 
 namespace sureshot {
 
@@ -106,16 +107,24 @@ class Dense {
 
 inline Arms arms_of(const Ids& ids) { return {ids.data(), static_cast<std::int64_t>(ids.shape(0))}; }
 
+// Releases Python's lock, and lets another thread of the same batch have it.
+class Released {
+ private:
+    // In this order: the turn is given without the lock, and taken before the lock is.
+    nb::gil_scoped_release lock_;
+    TurnGiven turn_;
+};
+
 // Releases Python's lock for a call that goes through `items` of something, if they are many: to take it
 // again can cost more than a short call.
 class Unlocked {
  public:
     explicit Unlocked(std::size_t items) {
-        if (items >= 4096) release_.emplace();
+        if (items >= 4096) released_.emplace();
     }
 
  private:
-    std::optional<nb::gil_scoped_release> release_;
+    std::optional<Released> released_;
 };
 
 // A new array with the values.

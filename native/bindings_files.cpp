@@ -35,7 +35,7 @@ void bind_files(nb::module_& m) {
                 if (length < 0 || static_cast<std::int64_t>(out.shape(0)) != count * length) {
                     throw nb::value_error("there must be a place for each byte");
                 }
-                const nb::gil_scoped_release release;
+                const Released released;
                 self.read({offsets.data(), count, length, reinterpret_cast<char*>(out.data())});
             },
             "offsets"_a.noconvert(), "length"_a, "out"_a.noconvert(),

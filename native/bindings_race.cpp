@@ -115,9 +115,9 @@ void bind_state(LedgerClass& ledger) {
             "scale"_a.noconvert(), "limit"_a.noconvert(), "square_limit"_a.noconvert().none(), nb::kw_only(),
             "centres"_a, "magnitude"_a, "weights"_a, "rounding"_a, "floor"_a, "estimated"_a, "two_sided"_a,
             "both_signs"_a, "constants"_a, "rules"_a)
-        .def("raise_limit", &Ledger::raise_limit, "limit"_a, nb::call_guard<nb::gil_scoped_release>(),
+        .def("raise_limit", &Ledger::raise_limit, "limit"_a, nb::call_guard<Released>(),
              "Set a new limit of y for all arms, larger than the last one.")
-        .def("forget_bets", &Ledger::forget_bets, nb::call_guard<nb::gil_scoped_release>(),
+        .def("forget_bets", &Ledger::forget_bets, nb::call_guard<Released>(),
              "Free the memory of the bets: no arm can be read or judged after that.")
         .def(
             "arms_with",
@@ -168,7 +168,7 @@ void bind_reading(LedgerClass& ledger) {
             "read",
             [](Ledger& ledger, Team& team, const Dense& dense, const Ids& arms, const Order& order,
                const Ids& positions, std::int64_t start, std::int64_t stop) {
-                const nb::gil_scoped_release release;
+                const Released released;
                 return read(ledger, team, dense.of(arms), order, positions.data(), size(positions), start,
                             stop);
             },
@@ -178,7 +178,7 @@ void bind_reading(LedgerClass& ledger) {
             "read_on",
             [](Ledger& ledger, Team& team, const Dense& dense, const Ids& arms, Order& order, const Reals& centre,
                std::int64_t stop, double guess, bool stakes) {
-                const nb::gil_scoped_release release;
+                const Released released;
                 return read_on(ledger, team, dense.of(arms), order, centre.data(), stop, guess, stakes);
             },
             "team"_a, "dense"_a, "arms"_a.noconvert(), "order"_a, "centre"_a.noconvert(), "stop"_a, "guess"_a,
@@ -190,7 +190,7 @@ void bind_reading(LedgerClass& ledger) {
                 if (ledger.bet_rules.norms != squares.has_value()) {
                     throw nb::value_error("norm bets, and no others, need the sums of squares");
                 }
-                const nb::gil_scoped_release release;
+                const Released released;
                 return add(ledger, team, sums.data(), squares ? squares->data() : nullptr,
                            positions.data(), size(positions), start, stop);
             },
@@ -220,7 +220,7 @@ void bind_judging(LedgerClass& ledger) {
             "take_stock",
             [](Ledger& self, Team& team, std::int64_t k, double caution, double threshold, double epsilon,
                double log_level) {
-                const nb::gil_scoped_release release;
+                const Released released;
                 return take_stock(self, team, {k, caution, threshold, epsilon, log_level});
             },
             "team"_a, "k"_a, "caution"_a, "threshold"_a, "epsilon"_a, "log_level"_a,
@@ -230,7 +230,7 @@ void bind_judging(LedgerClass& ledger) {
             "judge",
             [](Ledger& self, Team& team, const Ids& positions, double theta, double log_level,
                std::int8_t beaten) {
-                const nb::gil_scoped_release release;
+                const Released released;
                 return judge(self, team, positions.data(), size(positions), theta, log_level, beaten);
             },
             "team"_a, "positions"_a.noconvert(), "theta"_a, "log_level"_a, "beaten"_a,
@@ -238,7 +238,7 @@ void bind_judging(LedgerClass& ledger) {
         .def(
             "ceiling",
             [](const Ledger& self, Team& team, const Ids& positions, double log_level, double low) {
-                const nb::gil_scoped_release release;
+                const Released released;
                 return ceiling(self, team, positions.data(), size(positions), log_level, low);
             },
             "team"_a, "positions"_a.noconvert(), "log_level"_a, "low"_a,

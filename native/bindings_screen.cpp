@@ -37,7 +37,7 @@ void bind_screen(nb::module_& m) {
         "screen",
         [](const Dense& dense, const FloatTable& queries, const Ids& arms, Team& team, const TableOut& scores,
            const std::optional<RealsOut>& squares) {
-            const nb::gil_scoped_release release;
+            const Released released;
             screen(team, dense.matrix, dense.metric, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
                    arms_of(arms), scores.data(), squares ? squares->data() : nullptr);
         },
@@ -80,7 +80,7 @@ void bind_screen(nb::module_& m) {
             const Wanted wanted{errors, leeway, best.data(), length_of(best), k, first, share};
             Evaluated found;
             {
-                const nb::gil_scoped_release release;
+                const Released released;
                 found = screen_and_evaluate(team, dense.matrix, question, arms_of(arms), wanted);
             }
             return nb::make_tuple(found.screened, found.too_many, array_of(std::move(found.positions)),

@@ -29,7 +29,7 @@ void add(Selection& selection, Team& team, const Scores<Score>& scores, std::int
     }
     const ScoreErrors errors{offset.data(), scale.data(), fixed.data(), factor.data(),
                              static_cast<std::int64_t>(arms), both_signs};
-    const nb::gil_scoped_release release;
+    const Released released;
     selection.add(team, scores.data(), scores.stride(0), first, errors);
 }
 
@@ -49,7 +49,7 @@ bool round(const QueryTable<Query>& queries, double most, Team& team, const Valu
     for (const RealsOut* numbers : {&units, &norms, &lost}) {
         if (numbers->shape(0) != count) throw nb::value_error("there must be a place for each query");
     }
-    const nb::gil_scoped_release release;
+    const Released released;
     return round_queries(team, queries.data(), static_cast<std::int64_t>(count),
                                 static_cast<std::int64_t>(queries.shape(1)), most,
                                 RoundedTable<Value>{values.data(), units.data(), norms.data(), lost.data()});
@@ -93,7 +93,7 @@ void bind_selection(nb::module_& m) {
         [](Selection& self, Team& team) {
             Left left;
             {
-                const nb::gil_scoped_release release;
+                const Released released;
                 left = self.candidates(team);
             }
             return nb::make_tuple(array_of(std::move(left.arms)), array_of(std::move(left.starts)));
@@ -116,7 +116,7 @@ void bind_selection(nb::module_& m) {
     m.def("packed_together", &packed_together, "width"_a,
           "Return how many queries of this width an operand packs; 0 if none.");
     nb::class_<BorrowedOperand>(m, "Operand", "Queries in float32, as products of them with rows are made.")
-        .def(nb::init<FloatTable, Team&>(), "queries"_a.noconvert(), "team"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def(nb::init<FloatTable, Team&>(), "queries"_a.noconvert(), "team"_a, nb::call_guard<Released>())
         .def_prop_ro("roundings", [](const BorrowedOperand& operand) { return operand.own.roundings(); },
                      "How often a term of a product is rounded at most.")
         .def(
@@ -133,7 +133,7 @@ void bind_selection(nb::module_& m) {
                 if (dense.matrix.element == Element::float64) {
                     throw nb::type_error("float64 has no products in float32");
                 }
-                const nb::gil_scoped_release release;
+                const Released released;
                 operand.own.multiply(team, dense.matrix, arms_of(arms), scores.data(), squares.data());
             },
             "dense"_a, "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(), "squares"_a.noconvert(),
@@ -146,7 +146,7 @@ void bind_selection(nb::module_& m) {
                 if (sizes.shape(0) != queries.shape(0) || norms.shape(0) != queries.shape(0)) {
                     throw nb::value_error("there must be a place for each query");
                 }
-                const nb::gil_scoped_release release;
+                const Released released;
                 measure_queries(team, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
                                 static_cast<std::int64_t>(queries.shape(1)), sizes.data(), norms.data());
             },
@@ -170,7 +170,7 @@ void bind_selection(nb::module_& m) {
             }
             std::vector<std::int64_t> starts;
             for (std::int64_t row = 0; row <= rows; ++row) starts.push_back(row * width);
-            const nb::gil_scoped_release release;
+            const Released released;
             best_of_each(team, scores.data(), nullptr, starts.data(), rows, k, best_arms.data(), best_scores.data());
         },
         "scores"_a.noconvert(), "k"_a, "team"_a, "best_arms"_a.noconvert(), "best_scores"_a.noconvert(),
@@ -207,7 +207,7 @@ void bind_selection(nb::module_& m) {
             if (starts(lists) > static_cast<std::int64_t>(scores.shape(0)) || scores.shape(0) != arms.shape(0)) {
                 throw nb::value_error("there must be a score and an arm for each place of the lists");
             }
-            const nb::gil_scoped_release release;
+            const Released released;
             best_of_each(team, scores.data(), arms.data(), starts.data(), lists, k, best_arms.data(),
                          best_scores.data());
         },

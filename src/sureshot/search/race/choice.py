@@ -95,15 +95,18 @@ def cost_of_everything(problem: Problem) -> float:
     return costs.everything * problem.source.blocks.count * len(problem.arms)
 
 
-def least_cost(problem: Problem, rules: policy.Policy) -> float:
-    """Return what a race costs if all arms but the k best are dropped as soon as anything is predicted."""
+def least_cost(problem: Problem, rules: policy.Policy, n_begin: int | None = None) -> float:
+    """Return what a race costs if all arms but the k best are dropped as soon as anything is predicted.
+
+    With `n_begin` only so many arms are read, and what these find is enough for the others.
+    """
     one_round = problem.source.costs.round
     if cost_of_everything(problem) < rules.least_gain * one_round:
         return (
             one_round  # There is at least one: for a small array the others need not be added up.
         )
     costs = costs_of(problem.source.costs, len(problem.arms))
-    n_arms, length = len(problem.arms), problem.source.blocks.count
+    n_arms, length = n_begin or len(problem.arms), problem.source.blocks.count
     front, cost = 0, problem.k * costs.row * length
     while front < min(rules.fewest_steps, length):
         stop = policy.next_front(rules, costs, front, length, n_arms)

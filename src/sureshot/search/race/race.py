@@ -91,10 +91,9 @@ class Race:
 
     def _put_off(self) -> int:
         """Suspend arms, unread, that may turn out to be too short for any threshold; return how many."""
-        problem, squares = self.problem, self.problem.intervals.square_limit
-        if squares is None or self.allowance.limited:
+        problem, limits = self.problem, self.problem.score_limits
+        if limits is None or self.allowance.limited:
             return 0
-        limits = problem.scale * np.sqrt(squares)
         least = policy.limit_to_begin(self.rules, self.costs, limits, problem.k, self.order.length)
         if least is None:
             return 0
@@ -223,6 +222,7 @@ class Race:
     def _take_in(self, met: _native.Met, arms: int, start: int, stop: int) -> None:
         """Count the drawn blocks [start, stop) that were read of so many arms; refuse or learn what was met."""
         self.steps_read += arms * (stop - start)
+        self.tally.visits += arms
         self.tally.numbers_read += arms * self.reading.numbers_in(start, stop)
         if met.outside >= 0:
             refuse_arm(self.problem, met.outside, self.order.blocks[:stop], start)
