@@ -79,6 +79,7 @@ class Race:
         self.reading = Reading(problem, self.order, self.ledger)
         self.fronts = [0]  # steps drawn at the end of each round
         self.steps_read = 0  # of all arms together
+        self.visits = 0  # to an arm that is read on, of all arms and rounds together
         self.threshold = -math.inf
         self.guess = -math.inf
         self.next_look = 0.0  # the front at which it is asked again whether to give up
@@ -124,7 +125,7 @@ class Race:
         """Return what it has cost to come back to the arms, where that counts: by column, where steps cost little."""
         if not self.problem.source.coordinate_major:
             return 0.0
-        return (len(self.fronts) - 1) * self.costs.visit * len(self.problem.arms)
+        return self.visits * self.costs.visit
 
     def undecided(self) -> Ints:
         """Return the positions of the arms that are neither dropped nor known."""
@@ -224,6 +225,7 @@ class Race:
         problem = self.problem
         met = self.reading.bet_on(positions, start, stop)
         self.steps_read += len(positions) * (stop - start)
+        self.visits += len(positions)
         self.tally.numbers_read += len(positions) * self.reading.numbers_in(start, stop)
         if met.outside >= 0:
             refuse_arm(problem, met.outside, self.order.blocks[:stop], start)
