@@ -82,18 +82,22 @@ void negate(double* values, std::int64_t count) {
     for (std::int64_t at = 0; at < count; ++at) values[at] = 0.0 - values[at];  // a zero stays positive
 }
 
+// As few groups of arms as have room side by side, but one half of a group for each thread.
 void score_few(Team& team, const Matrix& matrix, const Scoring& scoring, Arms arms) {
     const auto size = static_cast<std::size_t>(arms.count * lanes);
     std::vector<double> sums(size), square_sums(scoring.squared() ? size : 0);
-    team.run(2 * arms.count, scoring.runs.columns() / 2, [&](std::int64_t begin, std::int64_t end) noexcept {
-        for (std::int64_t half = begin; half < end;) {
-            const std::int64_t next = half % 2 == 0 ? std::min(half + 2, end) : half + 1;
-            in_runs(team, scoring.runs, 4 * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
+    const std::int64_t fewest = (arms.count + scattered_rows - 1) / scattered_rows;
+    const std::int64_t groups = std::max(fewest, std::min((team.threads() + 1) / 2, arms.count));
+    const std::int64_t cost = scoring.runs.columns() * arms.count / (2 * groups);
+    team.run(2 * groups, cost, [&](std::int64_t begin, std::int64_t end) noexcept {
+        for (std::int64_t at = begin; at < end; ++at) {
+            const std::int64_t first = arms.count * (at / 2) / groups, next = arms.count * (at / 2 + 1) / groups;
+            const Arms its{arms.ids + first, next - first};
+            in_runs(team, scoring.runs, 4 * its.count * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
                 scoring.each(sums.data(), square_sums.data(), [&](Metric metric, const double* query, double* out) {
-                    kernels().add_halves(matrix, metric, query, arms, {half, next}, from, to, out);
+                    kernels().add_half(matrix, metric, query, its, at % 2, from, to, out + first * lanes);
                 });
             });
-            half = next;
         }
     });
     kernels().join_rows(sums.data(), arms.count, scoring.scores);

@@ -118,59 +118,45 @@ SURESHOT_ALONE void add_lane(const Value* const* columns, const double* query, s
     }
 }
 
-// `count` lanes of a row of coordinate-major data from `begin` on: every value comes in a cache line of its
-// own.
-template <class Value, class Reward, std::int64_t count>
-SURESHOT_ALONE void add_scattered_values(const Value* values, std::int64_t stride, const double* query,
-                                         std::int64_t first, std::int64_t begin, std::int64_t end, double* sums) {
-    constexpr std::int64_t ahead = lines_ahead * (lanes / count);
-    for (std::int64_t start = begin + first; start < smaller(begin + ahead, end); start += lanes) {
-        for (std::int64_t j = start; j < smaller(start + count, end); ++j) fetch_ahead(values + j * stride);
+// One half of the lanes of a few rows of coordinate-major data, of the columns [begin, end): every value comes in a cache
+// line of its own. Rows that are read side by side share pages, and lines if they are neighbours. Places without a row
+// repeat the first one.
+template <class Value, class Reward, std::int64_t n_rows>
+SURESHOT_ALONE void add_scattered(const Matrix& matrix, const double* query, Arms arms, std::int64_t first,
+                                  std::int64_t begin, std::int64_t end, double* sums) {
+    constexpr std::int64_t half = lanes / 2, ahead = lines_ahead / (half * n_rows) * lanes;
+    const std::int64_t stride = matrix.column_stride;
+    const Value* rows[n_rows];
+    double own[n_rows][half];
+    for (std::int64_t r = 0; r < n_rows; ++r) {
+        const std::int64_t arm = r < arms.count ? r : 0;
+        rows[r] = static_cast<const Value*>(matrix.data) + arms.ids[arm] * matrix.row_stride;
+        for (std::int64_t lane = 0; lane < half; ++lane) own[r][lane] = sums[arm * lanes + first + lane];
     }
-    std::int64_t start = begin + first;
-    for (; start + ahead + count <= end; start += lanes) {
+    const auto fetch = [&](std::int64_t j, std::int64_t count) {
         for (std::int64_t lane = 0; lane < count; ++lane) {
-            const std::int64_t j = start + lane;
-            fetch_ahead(values + (j + ahead) * stride);
-            sums[lane] += Reward::reward(static_cast<double>(values[j * stride]), query[j]);
+            for (std::int64_t r = 0; r < n_rows; ++r) fetch_ahead(rows[r] + (j + lane) * stride);
         }
-    }
-    for (; start < end; start += lanes) {
-        for (std::int64_t j = start; j < smaller(start + count, end); ++j) {
-            sums[j - start] += Reward::reward(static_cast<double>(values[j * stride]), query[j]);
-        }
-    }
-}
-
-// The same for values of any type, widened first unless they are numbers of C++.
-template <class Reward, std::int64_t count>
-void add_scattered(const Matrix& matrix, const double* query, std::int64_t row, std::int64_t first,
-                   std::int64_t begin, std::int64_t end, double* sums) {
-    constexpr std::int64_t ahead = lines_ahead * (lanes / count);
-    const std::int64_t distance = matrix.column_stride * size_of(matrix.element);
-    const char* values = address_of(matrix, row, 0);
-    if (read_as_is(matrix.element, 1, values, [&]<class Value>(const Value* own) {
-            add_scattered_values<Value, Reward, count>(own, matrix.column_stride, query, first, begin, end, sums);
-        })) {
-        return;
-    }
-    const auto fetch = [&](std::int64_t start) {
-        for (std::int64_t j = start; j < smaller(start + count, end); ++j) fetch_ahead(values + j * distance);
     };
-    for (std::int64_t start = begin + first; start < smaller(begin + ahead, end); start += lanes) fetch(start);
-    for (std::int64_t start = begin; start < end; start += columns_together) {
-        double numbers[columns_together];
-        const std::int64_t stop = smaller(start + columns_together, end);
-        for (std::int64_t some = start + first; some < stop; some += lanes) {
-            fetch(some + ahead);
-            widen(matrix.element, values + some * distance, matrix.column_stride, smaller(count, stop - some),
-                  numbers + (some - start));
-        }
-        for (std::int64_t some = start + first; some < stop; some += lanes) {
-            for (std::int64_t j = some; j < smaller(some + count, stop); ++j) {
-                sums[j - some] += Reward::reward(numbers[j - start], query[j]);
+    const auto add = [&](std::int64_t j, std::int64_t count) {
+        for (std::int64_t r = 0; r < n_rows; ++r) {
+            for (std::int64_t lane = 0; lane < count; ++lane) {
+                own[r][lane] += Reward::reward(number(rows[r][(j + lane) * stride]), query[j + lane]);
             }
         }
+    };
+    std::int64_t j = begin + first;
+    for (std::int64_t at = j; at < smaller(j + ahead, end); at += lanes) fetch(at, smaller(half, end - at));
+    for (; j + ahead + half <= end; j += lanes) {
+        fetch(j + ahead, half);
+        add(j, half);
+    }
+    for (; j < end; j += lanes) {
+        if (j + ahead < end) fetch(j + ahead, end - j - ahead);
+        add(j, smaller(half, end - j));
+    }
+    for (std::int64_t r = 0; r < arms.count; ++r) {
+        for (std::int64_t lane = 0; lane < half; ++lane) sums[r * lanes + first + lane] = own[r][lane];
     }
 }
 
@@ -214,20 +200,16 @@ void add_columns(const Matrix& matrix, Metric metric, const double* query, const
     });
 }
 
-void add_halves(const Matrix& matrix, Metric metric, const double* query, Arms arms, Halves halves,
-                std::int64_t begin, std::int64_t end, double* sums) noexcept {
+void add_half(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t half,
+              std::int64_t begin, std::int64_t end, double* sums) noexcept {
+    const std::int64_t first = half * (lanes / 2);
     with_reward(metric, [&]<class Reward>() {
-        constexpr std::int64_t half = lanes / 2;
-        for (std::int64_t at = halves.begin; at < halves.end;) {
-            const std::int64_t row = arms.ids[at / 2], first = at % 2 * half;
-            if (first == 0 && at + 1 < halves.end) {
-                add_scattered<Reward, lanes>(matrix, query, row, 0, begin, end, sums + at * half);
-                at += 2;
-            } else {
-                add_scattered<Reward, half>(matrix, query, row, first, begin, end, sums + at * half);
-                at += 1;
-            }
-        }
+        with_values(matrix.element, [&]<class Value>() {
+            const auto add = arms.count == 1   ? add_scattered<Value, Reward, 1>
+                             : arms.count <= 4 ? add_scattered<Value, Reward, 4>
+                                               : add_scattered<Value, Reward, scattered_rows>;
+            add(matrix, query, arms, first, begin, end, sums);
+        });
     });
 }
 
