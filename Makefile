@@ -53,13 +53,14 @@ bench-speed: .venv/benched
 	$(BIN)/python -m pip install --quiet --editable ".[cli,report]"
 	touch $@
 
-.venv/tested: .venv/installed
+# Whoever tests or reproduces has no need of a build for `make demo` before: each of these builds once, for all.
+.venv/tested: .venv/created $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable ".[cli,report,sklearn,solvers]" --group test --group lint
-	touch $@
+	touch .venv/installed $@
 
-.venv/reproducing: .venv/installed
+.venv/reproducing: .venv/created $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable ".[reproduce]" --group rivals
-	touch $@
+	touch .venv/installed $@
 
 .venv/benched: .venv/tested
 	$(BIN)/python -m pip install --quiet --group bench

@@ -60,6 +60,13 @@ def attribution(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def umap(session: nox.Session) -> None:
+    """Run the tests of the estimators with UMAP, so that none is skipped."""
+    session.install(*groups("test", "umap"), ".[sklearn]")
+    session.run("pytest", "-n", "2", "tests/estimators", *session.posargs)
+
+
+@nox.session(default=False)
 def sanitize(session: nox.Session) -> None:
     """Run the tests of the native code, built to stop at bad addresses and undefined operations."""
     native = [

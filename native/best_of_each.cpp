@@ -11,6 +11,9 @@ struct Scored {
     std::int64_t arm;
 };
 
+// To sort one of the k best takes as long as to look at so many others.
+constexpr std::int64_t numbers_of_a_place = 16;
+
 bool better(const Scored& a, const Scored& b) { return a.score != b.score ? a.score > b.score : a.arm < b.arm; }
 
 // `heap` has room for k of them; without arms they are 0, 1, ...
@@ -49,7 +52,7 @@ void best_of_each(Team& team, const double* scores, const std::int64_t* arms, co
     // A heap of k for each thread.
     const auto heaps = std::make_unique<Scored[]>(static_cast<std::size_t>(team.threads() * k));
     const std::int64_t each = (starts[n_lists] - starts[0]) / n_lists + 1;
-    team.run(n_lists, each, [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
+    team.run(n_lists, each + numbers_of_a_place * k, [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
         Scored* const heap = heaps.get() + thread * k;
         for (std::int64_t list = begin; list < end; ++list) {
             const std::int64_t first = starts[list], last = starts[list + 1];

@@ -9,6 +9,7 @@
 #include "passes.hpp"
 #include "query_passes.hpp"
 #include "team.hpp"
+#include "turns.hpp"
 
 namespace sureshot {
 namespace {
@@ -80,20 +81,29 @@ NB_MODULE(_native, m) {
              "End the jobs of this team and of those that have it as a partner, now and from now on: they "
              "raise KeyboardInterrupt.");
 
+    nb::class_<Turns>(m, "Turns", "Threads that search side by side, one of which has its turn with Python.")
+        .def(nb::init<>())
+        .def(
+            "__enter__", [](Turns& turns) { turns.begin(); }, nb::call_guard<nb::gil_scoped_release>(),
+            "Wait for a turn, but not for long. Another thread has it whenever this one does without Python.")
+        .def(
+            "__exit__", [](Turns& turns, const nb::args&) { turns.end(); },
+            "Give the turn to another thread for good.");
+
     m.def(
         "coordinate_major",
         [](const Data& data, Element element) { return coordinate_major(matrix_of(data, element)); },
         "data"_a.noconvert(), "element"_a, "Whether one column lies closer together than one row.");
 
     nb::class_<Dense>(m, "Dense", "Data and a query, and the blocks in which rows are read.")
-        .def(nb::init<Data, Element, Metric, Reals, std::int64_t, std::int64_t>(), "data"_a.noconvert(),
+        .def(nb::init<Data, Element, Metric, std::variant<Reals, FloatRow>, std::int64_t, std::int64_t>(), "data"_a.noconvert(),
              "element"_a, "metric"_a, "query"_a.noconvert(), nb::kw_only(), "block"_a, "shift"_a);
 
     m.def(
         "block_sums",
         [](const Dense& dense, const Ids& arms, const Ids& blocks, Team& team, const TableOut& sums,
            const std::optional<TableOut>& squares) {
-            const nb::gil_scoped_release release;
+            const Released released;
             block_sums(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
                        dense.blocks(blocks), sums.data(), squares ? squares->data() : nullptr);
         },
@@ -106,15 +116,15 @@ NB_MODULE(_native, m) {
         "totals",
         [](const Dense& dense, const Ids& arms, const Ids& blocks, const Reals& centre,
            const Reals& weight, Team& team, const RealsOut& high, const RealsOut& low,
-           const RealsOut& largest, const std::optional<RealsOut>& squares) {
-            const nb::gil_scoped_release release;
+           const RealsOut& largest) {
+            const Released released;
             totals(team, dense.matrix, dense.metric, dense.query(), arms_of(arms), dense.blocks(blocks),
                    centre.data(), weight.data(),
-                   {high.data(), low.data(), largest.data(), squares ? squares->data() : nullptr});
+                   {high.data(), low.data(), largest.data()});
         },
         "dense"_a, "arms"_a.noconvert(), "blocks"_a.noconvert(), "centre"_a.noconvert(),
         "weight"_a.noconvert(), "team"_a, "high"_a.noconvert(), "low"_a.noconvert(),
-        "largest"_a.noconvert(), "squares"_a.noconvert() = nb::none(),
+        "largest"_a.noconvert(),
         "Fill high + low (arms,) with the sums over all blocks, and largest with the largest "
         "|sum - centre| / weight of a block.");
 
@@ -125,7 +135,7 @@ NB_MODULE(_native, m) {
             if (squares && dense.metric != Metric::inner_product) {
                 throw nb::value_error("squares come with inner products only");
             }
-            const nb::gil_scoped_release release;
+            const Released released;
             row_scores(team, dense.matrix, dense.metric, queries.data(),
                        static_cast<std::int64_t>(queries.shape(0)), arms_of(arms), scores.data(),
                        squares ? squares->data() : nullptr);
@@ -136,26 +146,27 @@ NB_MODULE(_native, m) {
         "of its own, and squares (arms,), for inner products, with its squared norm.");
 
     m.def(
-        "column_scores",
+        "run_scores",
         [](const Dense& dense, const Ids& starts, const Ids& stops, const Ids& arms, Team& team,
-           const RealsOut& scores) {
-            if (!coordinate_major(dense.matrix)) throw nb::value_error("runs of columns are read of coordinate-major data");
+           const RealsOut& scores, const std::optional<RealsOut>& squares) {
             if (starts.shape(0) != stops.shape(0)) throw nb::value_error("a run has a start and a stop");
             std::vector<Run> runs(starts.shape(0));
             for (std::size_t at = 0; at < runs.size(); ++at) {
                 runs[at] = {starts.data()[at], stops.data()[at]};
-                if (runs[at].begin < 0 || runs[at].begin > runs[at].end || runs[at].end > dense.matrix.n_columns) {
-                    throw nb::value_error("a run of columns is not within the data");
+                const std::int64_t last = at == 0 ? 0 : runs[at - 1].end;
+                if (runs[at].begin < last || runs[at].begin > runs[at].end || runs[at].end > dense.matrix.n_columns) {
+                    throw nb::value_error("runs of columns are not ascending, or not within the data");
                 }
             }
-            const nb::gil_scoped_release release;
-            column_scores(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
-                          {runs.data(), static_cast<std::int64_t>(runs.size())}, scores.data());
+            const Released released;
+            run_scores(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
+                       {runs.data(), static_cast<std::int64_t>(runs.size())}, scores.data(),
+                       squares ? squares->data() : nullptr);
         },
         "dense"_a, "starts"_a.noconvert(), "stops"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
-        "scores"_a.noconvert(),
-        "Fill scores (arms,) with the sum of the rewards of each arm over some runs of columns of coordinate-major "
-        "data.");
+        "scores"_a.noconvert(), "squares"_a.noconvert() = nb::none(),
+        "Fill scores (arms,) with the sum of the rewards of each arm over some ascending runs of columns, and squares "
+        "(arms,) with that of its squared values.");
 
     const auto def_pair_scores = [&]<class Query>(Query) {
         m.def(
@@ -166,7 +177,7 @@ NB_MODULE(_native, m) {
                     throw nb::value_error("a query is not as long as the rows of the data");
                 }
                 if (starts.shape(0) != queries.shape(0) + 1) throw nb::value_error("each query must have a start");
-                const nb::gil_scoped_release release;
+                const Released released;
                 pair_scores(team, dense.matrix, dense.metric, queries.data(),
                             static_cast<std::int64_t>(queries.shape(0)), starts.data(), arms.data(), scores.data());
             },
@@ -183,7 +194,7 @@ NB_MODULE(_native, m) {
         [](const Data& data, Element element, const Reals& middle, const Reals& unit, const Ids& arms,
            Team& team, const RealsOut& reach, const RealsOut& squares) {
             const Matrix matrix = matrix_of(data, element);
-            const nb::gil_scoped_release release;
+            const Released released;
             scan_rows(team, matrix, middle.data(), unit.data(), arms_of(arms), reach.data(), squares.data());
         },
         "data"_a.noconvert(), "element"_a, "middle"_a.noconvert(), "unit"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
@@ -196,7 +207,7 @@ NB_MODULE(_native, m) {
         [](const Data& data, Element element, const Ids& arms, Team& team, const RealsOut& low,
            const RealsOut& high) {
             const Matrix matrix = matrix_of(data, element);
-            const nb::gil_scoped_release release;
+            const Released released;
             column_limits(team, matrix, arms_of(arms), low.data(), high.data());
         },
         "data"_a.noconvert(), "element"_a, "arms"_a.noconvert(), "team"_a, "low"_a.noconvert(),
@@ -221,7 +232,7 @@ NB_MODULE(_native, m) {
                 throw nb::value_error("there must be a place for each block");
             }
             const bool each = by.shape(0) == query.shape(0);
-            const nb::gil_scoped_release release;
+            const Released released;
             return query_sums(team, {term, query.data(), by.data(), each, count, block, shift}, blocks, sums.data());
         },
         "term"_a, "query"_a.noconvert(), "by"_a.noconvert(), "block"_a, "shift"_a, "team"_a, "sums"_a.noconvert(),
@@ -249,6 +260,7 @@ NB_MODULE(_native, m) {
     def_all_finite(std::type_identity<Values>{});
     def_all_finite(std::type_identity<FloatValues>{});
 
+    bind_files(m);
     bind_race(m);
     bind_selection(m);
     bind_screen(m);

@@ -7,16 +7,20 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "arena.hpp"
 #include "matrix.hpp"
 #include "reading.hpp"
+#include "turns.hpp"
 
 namespace sureshot {
 
@@ -27,6 +31,8 @@ using namespace nb::literals;
 void bind_race(nb::module_& m);
 // The choice of the k best from scores that are known up to an error.
 void bind_selection(nb::module_& m);
+// Files that are read in pieces.
+void bind_files(nb::module_& m);
 // Scores in float32, and the arms that they leave.
 void bind_screen(nb::module_& m);
 
@@ -56,19 +62,31 @@ inline Matrix matrix_of(const Data& data, Element element) {
 // Data and a query, as kernels take them; the borrowed arrays live as long as this does.
 class Dense {
  public:
-    Dense(Data data, Element element, Metric metric, Reals query, std::int64_t block, std::int64_t shift)
+    Dense(Data data, Element element, Metric metric, std::variant<Reals, FloatRow> query, std::int64_t block,
+          std::int64_t shift)
         : matrix(matrix_of(data, element)),
           metric(metric),
           block_(block),
           shift_(shift),
           data_(std::move(data)),
           query_(std::move(query)) {
-        if (static_cast<std::int64_t>(query_.shape(0)) != matrix.n_columns) {
+        const auto length = std::visit([](const auto& values) { return values.shape(0); }, query_);
+        if (static_cast<std::int64_t>(length) != matrix.n_columns) {
             throw nb::value_error("the query is not as long as the rows of the data");
         }
     }
 
-    const double* query() const { return query_.data(); }
+    // In double; a query of floats is widened when it is first asked for.
+    const double* query() const {
+        if (const auto* const reals = std::get_if<Reals>(&query_)) return reals->data();
+        std::call_once(widened_, [&] { wide_.assign(floats(), floats() + matrix.n_columns); });
+        return wide_.data();
+    }
+    // The same values if they were given as floats; else null.
+    const float* floats() const {
+        const auto* const given = std::get_if<FloatRow>(&query_);
+        return given == nullptr ? nullptr : given->data();
+    }
     Blocks blocks(const Ids& ids) const {
         return {ids.data(), static_cast<std::int64_t>(ids.shape(0)), block_, shift_};
     }
@@ -82,21 +100,31 @@ class Dense {
  private:
     std::int64_t block_, shift_;
     Data data_;
-    Reals query_;
+    std::variant<Reals, FloatRow> query_;
+    mutable std::once_flag widened_;
+    mutable std::vector<double> wide_;
 };
 
 inline Arms arms_of(const Ids& ids) { return {ids.data(), static_cast<std::int64_t>(ids.shape(0))}; }
+
+// Releases Python's lock, and lets another thread of the same batch have it.
+class Released {
+ private:
+    // In this order: the turn is given without the lock, and taken before the lock is.
+    nb::gil_scoped_release lock_;
+    TurnGiven turn_;
+};
 
 // Releases Python's lock for a call that goes through `items` of something, if they are many: to take it
 // again can cost more than a short call.
 class Unlocked {
  public:
     explicit Unlocked(std::size_t items) {
-        if (items >= 4096) release_.emplace();
+        if (items >= 4096) released_.emplace();
     }
 
  private:
-    std::optional<nb::gil_scoped_release> release_;
+    std::optional<Released> released_;
 };
 
 // A new array with the values.

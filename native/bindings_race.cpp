@@ -5,6 +5,7 @@
 #include "ledger.hpp"
 #include "order.hpp"
 #include "reading.hpp"
+#include "stock.hpp"
 #include "survey.hpp"
 #include "team.hpp"
 
@@ -114,9 +115,9 @@ void bind_state(LedgerClass& ledger) {
             "scale"_a.noconvert(), "limit"_a.noconvert(), "square_limit"_a.noconvert().none(), nb::kw_only(),
             "centres"_a, "magnitude"_a, "weights"_a, "rounding"_a, "floor"_a, "estimated"_a, "two_sided"_a,
             "both_signs"_a, "constants"_a, "rules"_a)
-        .def("raise_limit", &Ledger::raise_limit, "limit"_a, nb::call_guard<nb::gil_scoped_release>(),
+        .def("raise_limit", &Ledger::raise_limit, "limit"_a, nb::call_guard<Released>(),
              "Set a new limit of y for all arms, larger than the last one.")
-        .def("forget_bets", &Ledger::forget_bets, nb::call_guard<nb::gil_scoped_release>(),
+        .def("forget_bets", &Ledger::forget_bets, nb::call_guard<Released>(),
              "Free the memory of the bets: no arm can be read or judged after that.")
         .def(
             "arms_with",
@@ -131,6 +132,15 @@ void bind_state(LedgerClass& ledger) {
             "status"_a, "The positions of the arms that have the status, ascending.")
         .def_prop_ro("n_active", &Ledger::n_active, "Arms that are read round by round.")
         .def_prop_ro("n_undecided", &Ledger::n_undecided, "Arms that are neither dropped nor known.")
+        .def(
+            "learn",
+            [](Ledger& self, const Ids& positions, const Reals& scores, std::int64_t k) {
+                if (positions.shape(0) != scores.shape(0)) throw nb::value_error("every arm has one score");
+                self.learn(positions.data(), size(positions), scores.data());
+                return self.kth_score(k);
+            },
+            "positions"_a.noconvert(), "scores"_a.noconvert(), "k"_a,
+            "Take the exact scores of some arms, which are known from now on; return the k-th largest of all.")
         .def("kth_score", &Ledger::kth_score, "k"_a,
              "The k-th largest exact score, or minus infinity if fewer are known.")
         .def_prop_ro("bytes", [](const Ledger& self) { return self.bets.bytes(); }, "Memory taken by the bets.");
@@ -158,12 +168,21 @@ void bind_reading(LedgerClass& ledger) {
             "read",
             [](Ledger& ledger, Team& team, const Dense& dense, const Ids& arms, const Order& order,
                const Ids& positions, std::int64_t start, std::int64_t stop) {
-                const nb::gil_scoped_release release;
+                const Released released;
                 return read(ledger, team, dense.of(arms), order, positions.data(), size(positions), start,
                             stop);
             },
             "team"_a, "dense"_a, "arms"_a.noconvert(), "order"_a, "positions"_a.noconvert(), "start"_a,
             "stop"_a, "Read the steps [start, stop) of some arms and bet on them.")
+        .def(
+            "read_on",
+            [](Ledger& ledger, Team& team, const Dense& dense, const Ids& arms, Order& order, const Reals& centre,
+               std::int64_t stop, double guess, bool stakes) {
+                const Released released;
+                return read_on(ledger, team, dense.of(arms), order, centre.data(), stop, guess, stakes);
+            },
+            "team"_a, "dense"_a, "arms"_a.noconvert(), "order"_a, "centre"_a.noconvert(), "stop"_a, "guess"_a,
+            "stakes"_a, "Draw and record the steps up to `stop`, read them of all active arms and bet on them.")
         .def(
             "add",
             [](Ledger& ledger, Team& team, const Table& sums, const Ids& positions, std::int64_t start,
@@ -171,7 +190,7 @@ void bind_reading(LedgerClass& ledger) {
                 if (ledger.bet_rules.norms != squares.has_value()) {
                     throw nb::value_error("norm bets, and no others, need the sums of squares");
                 }
-                const nb::gil_scoped_release release;
+                const Released released;
                 return add(ledger, team, sums.data(), squares ? squares->data() : nullptr,
                            positions.data(), size(positions), start, stop);
             },
@@ -187,29 +206,39 @@ void bind_judging(LedgerClass& ledger) {
             "survey",
             [](const Ledger& self, std::int64_t k, double caution) {
                 const Unlocked unlocked(self.n_arms());
-                return survey(self, k, caution);
+                Survey found = seeming_best(self, self.arms_with(active), k, caution);
+                count_others(self, found);
+                return found;
             },
             "k"_a, "caution"_a,
             "Find the k arms that seem best; a cautious estimate is `caution` standard errors lower.")
         .def(
+            "other_arms",
+            [](const Ledger& self, const Survey& survey) { return array_of(other_arms(self, survey)); }, "survey"_a,
+            "The active arms that are no candidates, ascending.")
+        .def(
+            "take_stock",
+            [](Ledger& self, Team& team, std::int64_t k, double caution, double threshold, double epsilon,
+               double log_level) {
+                const Released released;
+                return take_stock(self, team, {k, caution, threshold, epsilon, log_level});
+            },
+            "team"_a, "k"_a, "caution"_a, "threshold"_a, "epsilon"_a, "log_level"_a,
+            "Find the k arms that seem best, and suspend the other active ones that are beaten at the guess, or drop "
+            "them if it is the threshold. Arms whose bets are not yet predicted to be near that are not looked at.")
+        .def(
             "judge",
             [](Ledger& self, Team& team, const Ids& positions, double theta, double log_level,
-               std::int8_t beaten, Survey* survey) {
-                const nb::gil_scoped_release release;
-                const std::int64_t count =
-                    judge(self, team, positions.data(), size(positions), theta, log_level, beaten, survey);
-                if (survey != nullptr && count > 0) count_others(self, *survey);
-                return count;
+               std::int8_t beaten) {
+                const Released released;
+                return judge(self, team, positions.data(), size(positions), theta, log_level, beaten);
             },
             "team"_a, "positions"_a.noconvert(), "theta"_a, "log_level"_a, "beaten"_a,
-            "survey"_a.none() = nb::none(),
-            "Give the status `beaten` to those of the arms whose bets win at theta; return how many. With a "
-            "survey, its candidates are left out, and arms whose bets are not yet predicted to be near that; what "
-            "it says of the others is updated.")
+            "Give the status `beaten` to those of the arms whose bets win at theta; return how many.")
         .def(
             "ceiling",
             [](const Ledger& self, Team& team, const Ids& positions, double log_level, double low) {
-                const nb::gil_scoped_release release;
+                const Released released;
                 return ceiling(self, team, positions.data(), size(positions), log_level, low);
             },
             "team"_a, "positions"_a.noconvert(), "log_level"_a, "low"_a,

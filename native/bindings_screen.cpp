@@ -28,10 +28,16 @@ void bind_screen(nb::module_& m) {
         "None if a distance asks for values that float32 does not have, or the query of an inner product is zero.");
 
     m.def(
+        "norm_if_usual",
+        [](const FloatRow& query) { return norm_if_usual(query.data(), static_cast<std::int64_t>(query.shape(0))); },
+        "query"_a.noconvert(),
+        "Return the norm of a query of float32 that is screened as it is; None if its largest value is far from 1.");
+
+    m.def(
         "screen",
         [](const Dense& dense, const FloatTable& queries, const Ids& arms, Team& team, const TableOut& scores,
            const std::optional<RealsOut>& squares) {
-            const nb::gil_scoped_release release;
+            const Released released;
             screen(team, dense.matrix, dense.metric, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
                    arms_of(arms), scores.data(), squares ? squares->data() : nullptr);
         },
@@ -67,26 +73,27 @@ void bind_screen(nb::module_& m) {
            const std::optional<Reals>& scale, bool absolute, double unit, double fixed, double of_root,
            double of_score, const Reals& best, std::int64_t k, std::int64_t first, double share,
            const std::optional<Reals>& norms, double screened_leeway, double leeway) {
-            const Question question{dense.metric, dense.query(), rounded.data()};
+            const float* const floats = dense.floats();
+            const Question question{dense.metric, floats == nullptr ? dense.query() : nullptr, floats, rounded.data()};
             const Uncertain errors{nullptr,  nullptr, data_of(scale), data_of(norms), screened_leeway, 0,
                                    absolute, unit,    fixed,          of_root,        of_score};
             const Wanted wanted{errors, leeway, best.data(), length_of(best), k, first, share};
             Evaluated found;
             {
-                const nb::gil_scoped_release release;
+                const Released released;
                 found = screen_and_evaluate(team, dense.matrix, question, arms_of(arms), wanted);
             }
-            return nb::make_tuple(found.screened, array_of(std::move(found.positions)),
+            return nb::make_tuple(found.screened, found.too_many, array_of(std::move(found.positions)),
                                   array_of(std::move(found.scores)), found.trusted);
         },
         "dense"_a, "rounded"_a.noconvert(), "arms"_a.noconvert(), "team"_a, nb::kw_only(),
         "scale"_a.noconvert().none(), "absolute"_a, "unit"_a, "fixed"_a, "of_root"_a, "of_score"_a,
         "best"_a.noconvert(), "k"_a, "first"_a, "share"_a, "norms"_a.noconvert().none(), "screened_leeway"_a,
         "leeway"_a,
-        "Return how many arms were screened, the positions of those that can be among the k best, their scores, and "
-        "whether these are to be trusted: what screen, candidates and row_scores find one after the other, times "
-        "the scale. After `first` arms, and again after four times as many, it ends with no positions if more than "
-        "a share of the arms is left. With norms, which the rows have up to a leeway, a share of them, arms with "
+        "Return how many arms were screened, whether too many of them are left, the positions of those that can be "
+        "among the k best, their scores, and whether these are to be trusted: what screen, candidates and row_scores "
+        "find one after the other, times the scale. After `first` arms, and again after four times as many, it ends "
+        "with no positions if more than a share of the arms is left: these are too many. With norms, which the rows have up to a leeway, a share of them, arms with "
         "another norm are among those that are returned, and not trusted.");
 }
 

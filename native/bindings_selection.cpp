@@ -29,7 +29,7 @@ void add(Selection& selection, Team& team, const Scores<Score>& scores, std::int
     }
     const ScoreErrors errors{offset.data(), scale.data(), fixed.data(), factor.data(),
                              static_cast<std::int64_t>(arms), both_signs};
-    const nb::gil_scoped_release release;
+    const Released released;
     selection.add(team, scores.data(), scores.stride(0), first, errors);
 }
 
@@ -49,11 +49,22 @@ bool round(const QueryTable<Query>& queries, double most, Team& team, const Valu
     for (const RealsOut* numbers : {&units, &norms, &lost}) {
         if (numbers->shape(0) != count) throw nb::value_error("there must be a place for each query");
     }
-    const nb::gil_scoped_release release;
+    const Released released;
     return round_queries(team, queries.data(), static_cast<std::int64_t>(count),
                                 static_cast<std::int64_t>(queries.shape(1)), most,
                                 RoundedTable<Value>{values.data(), units.data(), norms.data(), lost.data()});
 }
+
+// Queries that an operand borrows live as long as it does.
+struct BorrowedOperand {
+    BorrowedOperand(FloatTable table, Team& team)
+        : queries(std::move(table)),
+          own(team, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
+              static_cast<std::int64_t>(queries.shape(1))) {}
+
+    FloatTable queries;
+    Operand own;
+};
 
 }  // namespace
 
@@ -82,7 +93,7 @@ void bind_selection(nb::module_& m) {
         [](Selection& self, Team& team) {
             Left left;
             {
-                const nb::gil_scoped_release release;
+                const Released released;
                 left = self.candidates(team);
             }
             return nb::make_tuple(array_of(std::move(left.arms)), array_of(std::move(left.starts)));
@@ -102,29 +113,32 @@ void bind_selection(nb::module_& m) {
     round_to(&round<float, double>);
     round_to(&round<double, float>);
     round_to(&round<double, double>);
-    m.attr("PRODUCT_COLUMNS") = product_columns;
-    m.def("product_roundings", &product_roundings, "columns"_a,
-          "Return how often a term of a product of so many columns, at most PRODUCT_COLUMNS, is rounded at most.");
-    m.def(
-        "multiply",
-        [](const Dense& dense, const Ids& arms, const FloatTable& queries, Team& team, const Values<float>& scores,
-           const RealsOut& squares) {
-            if (static_cast<std::int64_t>(queries.shape(1)) != dense.matrix.n_columns) {
-                throw nb::value_error("a query is not as long as the rows of the data");
-            }
-            if (scores.shape(0) != arms.shape(0) || scores.shape(1) != queries.shape(0) ||
-                squares.shape(0) != arms.shape(0)) {
-                throw nb::value_error("there must be a place for each arm and query");
-            }
-            if (dense.matrix.element == Element::float64) throw nb::type_error("float64 has no products in float32");
-            const nb::gil_scoped_release release;
-            multiply(team, dense.matrix, arms_of(arms), queries.data(), static_cast<std::int64_t>(queries.shape(0)),
-                     scores.data(), squares.data());
-        },
-        "dense"_a, "arms"_a.noconvert(), "queries"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
-        "squares"_a.noconvert(),
-        "Fill scores (arms, queries) with inner products in float32, and squares (arms,) with the squared norms of the "
-        "arms. Each term is rounded at most product_roundings times, and once more for each PRODUCT_COLUMNS.");
+    m.def("packed_together", &packed_together, "width"_a,
+          "Return how many queries of this width an operand packs; 0 if none.");
+    nb::class_<BorrowedOperand>(m, "Operand", "Queries in float32, as products of them with rows are made.")
+        .def(nb::init<FloatTable, Team&>(), "queries"_a.noconvert(), "team"_a, nb::call_guard<Released>())
+        .def_prop_ro("roundings", [](const BorrowedOperand& operand) { return operand.own.roundings(); },
+                     "How often a term of a product is rounded at most.")
+        .def(
+            "multiply",
+            [](const BorrowedOperand& operand, const Dense& dense, const Ids& arms, Team& team,
+               const Values<float>& scores, const RealsOut& squares) {
+                if (operand.own.width() != dense.matrix.n_columns) {
+                    throw nb::value_error("a query is not as long as the rows of the data");
+                }
+                if (scores.shape(0) != arms.shape(0) || squares.shape(0) != arms.shape(0) ||
+                    static_cast<std::int64_t>(scores.shape(1)) != operand.own.count()) {
+                    throw nb::value_error("there must be a place for each arm and query");
+                }
+                if (dense.matrix.element == Element::float64) {
+                    throw nb::type_error("float64 has no products in float32");
+                }
+                const Released released;
+                operand.own.multiply(team, dense.matrix, arms_of(arms), scores.data(), squares.data());
+            },
+            "dense"_a, "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(), "squares"_a.noconvert(),
+            "Fill scores (arms, queries) with inner products in float32, and squares (arms,) with the squared norms of "
+            "the arms.");
     const auto measure = [&]<class Query>(Query) {
         m.def(
             "measure_queries",
@@ -132,7 +146,7 @@ void bind_selection(nb::module_& m) {
                 if (sizes.shape(0) != queries.shape(0) || norms.shape(0) != queries.shape(0)) {
                     throw nb::value_error("there must be a place for each query");
                 }
-                const nb::gil_scoped_release release;
+                const Released released;
                 measure_queries(team, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
                                 static_cast<std::int64_t>(queries.shape(1)), sizes.data(), norms.data());
             },
@@ -156,7 +170,7 @@ void bind_selection(nb::module_& m) {
             }
             std::vector<std::int64_t> starts;
             for (std::int64_t row = 0; row <= rows; ++row) starts.push_back(row * width);
-            const nb::gil_scoped_release release;
+            const Released released;
             best_of_each(team, scores.data(), nullptr, starts.data(), rows, k, best_arms.data(), best_scores.data());
         },
         "scores"_a.noconvert(), "k"_a, "team"_a, "best_arms"_a.noconvert(), "best_scores"_a.noconvert(),
@@ -193,7 +207,7 @@ void bind_selection(nb::module_& m) {
             if (starts(lists) > static_cast<std::int64_t>(scores.shape(0)) || scores.shape(0) != arms.shape(0)) {
                 throw nb::value_error("there must be a score and an arm for each place of the lists");
             }
-            const nb::gil_scoped_release release;
+            const Released released;
             best_of_each(team, scores.data(), arms.data(), starts.data(), lists, k, best_arms.data(),
                          best_scores.data());
         },

@@ -36,8 +36,9 @@ std::int64_t ends(const Uncertain& scores, double threshold, Ends& out) noexcept
     scores.absolute ? with_squares.template operator()<true>() : with_squares.template operator()<false>();
     if (scores.norms != nullptr) {
         for (std::int64_t at = 0; at < scores.count; ++at) {
-            const double norm = scores.norms[at], leeway = norm * scores.leeway;
-            const bool right = __builtin_fabs(__builtin_sqrt(scores.squares[at]) - norm) <= leeway;
+            const double norm = scores.norms[at], leeway = norm * scores.leeway, square = scores.squares[at];
+            const double least = norm - leeway, most = norm + leeway;
+            const bool right = square >= least * least && square <= most * most;
             out.lower[at] = right ? out.lower[at] : -__builtin_inf();
         }
     }

@@ -177,21 +177,6 @@ bool worth_judging(const Ledger& ledger, std::size_t arm, double wanted) {
     return static_cast<double>(ledger.steps[arm]) >= longer * static_cast<double>(ledger.replays.steps[arm]);
 }
 
-// The arms to be judged at the end of a round.
-std::vector<std::int64_t> chosen(const Ledger& ledger, const std::int64_t* positions, std::int64_t count,
-                                 double log_level, const Survey& survey) {
-    const double wanted = log_level / std::log(2.0);
-    const auto& candidates = survey.candidates;
-    std::vector<std::int64_t> found;
-    found.reserve(static_cast<std::size_t>(count));
-    for (std::int64_t p = 0; p < count; ++p) {
-        if (!worth_judging(ledger, static_cast<std::size_t>(positions[p]), wanted)) continue;
-        if (std::binary_search(candidates.begin(), candidates.end(), positions[p])) continue;
-        found.push_back(positions[p]);
-    }
-    return found;
-}
-
 // The smallest score, between `low` and `high`, at which the bets against all of the arms win.
 double common_limit(const Ledger& ledger, Team& team, const std::int64_t* positions, std::int64_t count,
                     double log_level, double low, double high) {
@@ -229,21 +214,26 @@ std::vector<std::int64_t> unbeaten(const Ledger& ledger, Team& team, const std::
 }  // namespace
 
 std::int64_t judge(Ledger& ledger, Team& team, const std::int64_t* positions, std::int64_t count, double theta,
-                   double log_level, std::int8_t beaten, const Survey* survey) {
+                   double log_level, std::int8_t beaten, const std::vector<std::int64_t>* spared) {
     if (!ledger.limited()) return 0;
-    std::vector<std::int64_t> some;
-    if (survey != nullptr) {
-        some = chosen(ledger, positions, count, log_level, *survey);
-        positions = some.data();
-        count = static_cast<std::int64_t>(some.size());
-    }
     const Test test(ledger, theta, log_level);
+    const double wanted = log_level / std::log(2.0);
+    // The first of the arms from p on that is judged, if there is one before `end`.
+    const auto next_judged = [&](std::int64_t p, std::int64_t end) {
+        if (spared == nullptr) return p;
+        for (; p < end; ++p) {
+            if (!worth_judging(ledger, static_cast<std::size_t>(positions[p]), wanted)) continue;
+            if (!std::binary_search(spared->begin(), spared->end(), positions[p])) break;
+        }
+        return p;
+    };
     Replays& replays = ledger.replays;
     std::atomic<std::int64_t> number{0};
     team.run(count, numbers_worth_a_replay + 2 * ledger.drawn.count(), [&](std::int64_t begin, std::int64_t end) noexcept {
         std::int64_t own = 0;
-        for (std::int64_t p = begin; p < end; ++p) {
-            if (p + 1 < end) fetch_bets(ledger, positions[p + 1], test);
+        for (std::int64_t p = next_judged(begin, end), next = p; p < end; p = next) {
+            next = next_judged(p + 1, end);
+            if (next < end) fetch_bets(ledger, positions[next], test);
             const Grown found = log_wealth(ledger, positions[p], test, &replays.pasts);
             const auto arm = static_cast<std::size_t>(positions[p]);
             if (found.log == infinite) {

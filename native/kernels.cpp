@@ -14,6 +14,9 @@ JoinLanes join_columns;
 ScreenRows screen_rows;
 ScreenColumns screen_columns;
 Multiply multiply;
+MultiplyStrips multiply_strips;
+PackStrip pack_strip;
+AddSquares add_squares;
 WidenRows widen_rows;
 MeasureQuery<float> measure_floats;
 MeasureQuery<double> measure_doubles;
@@ -40,6 +43,7 @@ extern const Kernels kernels;
 const Kernels kernels = {block_sums,    totals,        add_rows,        add_rows_of_floats, add_columns,
                          add_half,
                          join_rows,     join_columns,  screen_rows,     screen_columns,   multiply,
+                         multiply_strips, pack_strip,  add_squares,
                          widen_rows,    measure_floats, measure_doubles, floats_to_floats, floats_to_doubles,
                          doubles_to_floats, doubles_to_doubles, scan_rows, scan_columns, column_limits,
                          place_bets,    keep_bets,     estimate,        log_wealth,       raise_rooms,

@@ -25,12 +25,13 @@ using BlockTotals = void(const Matrix& matrix, Metric metric, const double* quer
                          Blocks blocks, const double* centre, const double* weight, Totals out,
                          double* space) noexcept;
 constexpr std::int64_t totals_arms = 256;
-constexpr std::int64_t totals_space = 2 * 32 * totals_arms;
+constexpr std::int64_t totals_space = 32 * totals_arms;
 
 // The sum of all rewards of an arm is made in lanes, computed in double: it depends on the row alone, not on
-// the memory order of the matrix nor on the other arms. Each of these adds the rewards of the coordinates
-// [begin, end) to sums that start as zeros; but for the last part, a part is a whole number of
-// columns_in_a_part. Row by row sums[arm * lanes + lane], column by column sums[lane * arms + arm].
+// the memory order of the matrix nor on the other arms, nor on rewards of zero that are left out: the lane of a
+// reward is its coordinate modulo their number. Each of these adds the rewards of any coordinates [begin, end),
+// ascending from call to call, to sums that start as zeros. Row by row sums[arm * lanes + lane], where the first lane
+// is that of `begin`; column by column sums[lane * arms + arm].
 constexpr std::int64_t columns_in_a_part = 256;
 using AddRows = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
                      std::int64_t begin, std::int64_t end, double* sums) noexcept;
@@ -40,8 +41,8 @@ using AddRowsOfFloats = void(const Matrix& matrix, Metric metric, const float* q
 using AddColumns = void(const Matrix& matrix, Metric metric, const double* query, const Places& places,
                         std::int64_t begin, std::int64_t end, double* sums) noexcept;
 
-// As AddRows, for at most so many arms of coordinate-major data, since each of their values comes in a cache line of
-// its own; and only for one half of the lanes, 0 or 1, so that threads can share an arm.
+// For at most so many arms of coordinate-major data, each of whose values comes in a cache line of its own: to
+// sums[arm * lanes + lane], but only to one half of the lanes, 0 or 1, so that threads can share an arm.
 constexpr std::int64_t scattered_rows = 8;
 using AddHalf = void(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t half,
                      std::int64_t begin, std::int64_t end, double* sums) noexcept;
@@ -54,21 +55,25 @@ using JoinLanes = void(const double* sums, std::int64_t n_arms, double* scores) 
 // these is rounded at most float_roundings times: in a panel of a row as often as a lane has terms, and when the
 // lanes are added. But for the last part, a part of the columns is a whole number of columns_in_a_part.
 struct Asked {
-    const float* queries;  // zeros follow each, up to a whole number of screen_lanes
+    const float* queries;  // unless rows are screened in place, zeros follow each up to a whole number of screen_lanes
     std::int64_t count;
     std::int64_t stride;
 };
 constexpr std::int64_t screen_lanes = 16;
 constexpr std::int64_t columns_in_a_panel = 512;
 constexpr std::int64_t float_roundings = columns_in_a_panel / screen_lanes + 4;  // 4: the logarithm of the lanes
+// Whether rows are read as they lie: others are widened, in whole numbers of lanes.
+inline bool screened_in_place(const Matrix& matrix) {
+    return matrix.element == Element::float32 && matrix.column_stride == 1 && matrix.n_columns >= screen_lanes;
+}
 using ScreenRows = void(const Matrix& matrix, Metric metric, const Asked& asked, Arms arms, std::int64_t begin,
                         std::int64_t end, double* sums, double* squares) noexcept;
 using ScreenColumns = void(const Matrix& matrix, Metric metric, const Asked& asked, const Places& places,
                            std::int64_t begin, std::int64_t end, double* sums, double* squares) noexcept;
 
 // Inner products of rows and queries over at most product_columns columns, in float32: that of row r and query q is added
-// to scores[r * stride + q], or begins it. Each term of it is rounded at most product_roundings times before. The squared
-// norms of the rows over these columns are added to squares.
+// to scores[r * stride + q], or begins it. The sums of a row and a query are made in at least fewest_product_lanes lanes,
+// and these are added in pairs. The squared norms of the rows over these columns are added to squares.
 struct ProductTile {
     const float* const* rows;
     std::int64_t n_rows;
@@ -84,13 +89,38 @@ struct ProductTile {
 };
 constexpr std::int64_t product_columns = 1024;
 constexpr std::int64_t fewest_product_lanes = 4;
-constexpr std::int64_t product_roundings(std::int64_t columns) {
-    return (columns + fewest_product_lanes - 1) / fewest_product_lanes + 4;  // 4: the logarithm of most lanes
-}
+constexpr std::int64_t most_product_lanes = 16;
 using Multiply = void(const ProductTile& tile) noexcept;
 
+// The same over at most strip_columns columns, for many queries. They are packed in strips: of strip_queries queries, the
+// values of each column side by side, zeros for queries that the last strip lacks. The rows lie strip_row_stride apart,
+// which is no power of two, so that they do not share lines of the caches. Some behind the last, up to most_strip_rows in
+// all, are read, too. Products are added one after the other.
+struct StripTile {
+    const float* rows;
+    std::int64_t n_rows;
+    const float* strips;
+    std::int64_t n_queries;
+    std::int64_t columns;
+    bool begun;
+    float* scores;
+    std::int64_t stride;
+    const char* const* next;  // what is read next, next_bytes for each row: it is fetched meanwhile. May be null
+    std::int64_t next_bytes;
+};
+constexpr std::int64_t strip_queries = 16;
+constexpr std::int64_t strip_columns = 512;
+constexpr std::int64_t strip_row_stride = strip_columns + 16;
+constexpr std::int64_t most_strip_rows = 6;
+using MultiplyStrips = void(const StripTile& tile) noexcept;
+// Packs some columns of at most strip_queries queries.
+using PackStrip = void(const float* queries, std::int64_t count, std::int64_t stride, std::int64_t columns,
+                       float* strip) noexcept;
+// Adds the squared norms of such rows over their columns to squares.
+using AddSquares = void(const float* rows, std::int64_t n_rows, std::int64_t columns, double* squares) noexcept;
+
 // The largest absolute value of a query and the sum of its squares; and the values times a unit, rounded, with the sum of
-// the squares of the exact ones and of what rounding has lost.
+// the squares of the exact ones and of what rounding has lost, and the largest loss.
 struct QuerySize {
     double largest;
     double square;
@@ -98,14 +128,16 @@ struct QuerySize {
 struct QueryRounding {
     double square;
     double loss;
+    double largest_loss;
 };
 template <class Query>
 using MeasureQuery = QuerySize(const Query* query, std::int64_t count) noexcept;
 template <class Query, class Value>
 using RoundQuery = QueryRounding(const Query* query, std::int64_t count, double unit, Value* values) noexcept;
 
-// The columns [begin, end) of some arms as floats, those of one arm after those of the other.
-using WidenRows = void(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end, float* values) noexcept;
+// The columns [begin, end) of some arms as floats, those of one arm `stride` after those of the other.
+using WidenRows = void(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end, float* values,
+                       std::int64_t stride) noexcept;
 
 // reach[arm] = max_j |value - middle[j]| * unit[j], where a NaN is passed over, and the squared norm of each
 // arm, which a NaN makes NaN, in sums as above: both start as zeros.
@@ -237,6 +269,9 @@ struct Kernels {
     ScreenRows* screen_rows;
     ScreenColumns* screen_columns;
     Multiply* multiply;
+    MultiplyStrips* multiply_strips;
+    PackStrip* pack_strip;
+    AddSquares* add_squares;
     WidenRows* widen_rows;
     MeasureQuery<float>* measure_floats;
     MeasureQuery<double>* measure_doubles;

@@ -39,6 +39,7 @@ constexpr std::int64_t columns_per_lane = 16;
 constexpr std::int64_t arms_widened = 128;
 
 inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+inline std::int64_t larger(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 
 // Before a short loop of a fixed length. Left rolled up it becomes one vector operation, while copies of
 // its body, which GCC makes first if it may, stay copies. Inside a loop that is to become vectors it must
@@ -105,7 +106,7 @@ struct Few<Value, true> {
 };
 
 // Calls f.template operator()<Value>(rows, j, count) with the values of some rows from the column j on, as they
-// are or widened, for all columns of [begin, end), of which begin is a whole number of lanes.
+// are or widened, for all columns of [begin, end).
 template <std::int64_t n_rows, class F>
 inline void with_row_values(const Matrix& matrix, const std::int64_t* ids, std::int64_t begin, std::int64_t end,
                             F&& f) {
@@ -131,8 +132,8 @@ inline void with_row_values(const Matrix& matrix, const std::int64_t* ids, std::
 }
 
 // Calls f.template operator()<Value, n_columns>(columns, j, arm, count) with the values of some arms in the
-// columns j, j + lanes, ..., as they are or widened, for all arms and all columns of [begin, end), of which
-// begin is a whole number of lanes; in each lane the columns come in ascending order.
+// columns j, j + lanes, ..., as they are or widened, for all arms and all columns of [begin, end); in each lane the
+// columns come in ascending order.
 template <std::int64_t n_columns, class F>
 inline void with_column_values(const Matrix& matrix, const Places& places, std::int64_t j, F&& f) {
     const void* first = places.ids == nullptr ? address_of(matrix, places.first, j) : nullptr;

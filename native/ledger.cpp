@@ -73,6 +73,14 @@ void Ledger::forget_bets() {
     tables = {};
 }
 
+void Ledger::learn(const std::int64_t* positions, std::int64_t count, const double* exact) {
+    for (std::int64_t p = 0; p < count; ++p) {
+        const auto arm = static_cast<std::size_t>(positions[p]);
+        scores[arm] = exact[p];
+        status[arm] = known;
+    }
+}
+
 double Ledger::kth_score(std::int64_t k) const {
     Largest best(k);
     for (const std::int64_t arm : arms_with(known)) best.show(scores[static_cast<std::size_t>(arm)], arm);

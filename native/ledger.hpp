@@ -17,13 +17,11 @@
 #include "drawn_steps.hpp"
 #include "kept_bets.hpp"
 #include "order.hpp"
+#include "statuses.hpp"
 
 namespace sureshot {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-
-// The undecided ones first.
-enum Status : std::int8_t { active, suspended, dropped, known };
 
 // The constants of the mathematics; theory/wealth.py has their values and says what they are.
 struct BetConstants {
@@ -119,27 +117,19 @@ struct Ledger {
     void raise_limit(double new_limit);
     // Frees the memory of the bets; no arm can be read or judged after that.
     void forget_bets();
-    // The positions of the arms with a status that is wanted, ascending.
-    template <class Wanted>
-    std::vector<std::int64_t> arms_where(const Wanted& wanted) const {
-        std::vector<std::int64_t> found(n_arms());
-        std::size_t count = 0;
-        // Without a branch, which could not be predicted.
-        for (std::size_t arm = 0; arm < n_arms(); ++arm) {
-            found[count] = static_cast<std::int64_t>(arm);
-            count += wanted(status[arm]) ? 1 : 0;
-        }
-        found.resize(count);
-        return found;
-    }
+    // The positions of the arms with a status, ascending.
     std::vector<std::int64_t> arms_with(std::int8_t wanted) const {
-        return arms_where([wanted](std::int8_t own) { return own == wanted; });
+        return arms_where(status, [wanted](std::int8_t own) { return own == wanted; });
     }
     // How many arms are read round by round, and how many are neither dropped nor known.
-    std::int64_t n_active() const { return std::count(status.begin(), status.end(), active); }
-    std::int64_t n_undecided() const {
-        return std::count_if(status.begin(), status.end(), [](std::int8_t own) { return own <= suspended; });
+    std::int64_t n_active() const {
+        return count_where(status, [](std::int8_t own) { return own == active; });
     }
+    std::int64_t n_undecided() const {
+        return count_where(status, [](std::int8_t own) { return own <= suspended; });
+    }
+    // Takes the exact scores of some arms, which are known from now on.
+    void learn(const std::int64_t* positions, std::int64_t count, const double* exact);
     // The k-th largest exact score, or minus infinity if fewer are known.
     double kth_score(std::int64_t k) const;
 
@@ -158,7 +148,7 @@ struct Ledger {
     PerArm<double> limit;  // of y for range bets, of |row|^2 for norm bets
 
     // What has become of each arm.
-    PerArm<std::int8_t> status;
+    Statuses status;
     PerArm<std::int64_t> steps;  // read
     PerArm<double> scores;       // exact, of the known arms
     PerArm<double> estimates;    // of the scores, from what was read

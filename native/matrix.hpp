@@ -56,13 +56,11 @@ static inline bool coordinate_major(const Matrix& matrix) {
 constexpr std::int64_t lanes = 8;
 
 // What totals fill, one entry per arm. high + low is the total in twice the precision of double: it
-// does not depend on the order or the grouping of the blocks, so equal rows have equal totals. squares
-// may be null.
+// does not depend on the order or the grouping of the blocks, so equal rows have equal totals.
 struct Totals {
     double* high;
     double* low;
     double* largest;  // the largest |sum - centre| / weight over the blocks, if high is finite
-    double* squares;  // the sum of the squared data values
 };
 
 }  // namespace sureshot

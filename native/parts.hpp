@@ -37,20 +37,35 @@ bool in_parts(Team& team, std::int64_t n_columns, std::int64_t n_arms, const F& 
     return true;
 }
 
-// The same for each of some runs of columns.
-template <class F>
-bool in_runs(Team& team, Runs runs, std::int64_t n_arms, const F& f) {
+// Cache lines that runs of columns begin with, and that are on their way while others are added up.
+constexpr std::int64_t lines_on_their_way = 96;
+
+// The same for each of some runs of columns. Well before that, fetch(run) is called, which fetches so many lines.
+template <class F, class Fetch>
+bool in_runs(Team& team, Runs runs, std::int64_t n_arms, const F& f, std::int64_t lines, const Fetch& fetch) {
+    const std::int64_t ahead = std::max<std::int64_t>(lines_on_their_way / lines, 1);
+    std::int64_t unchecked = 0;  // numbers of short runs: to ask after each would take longer than to read it
     for (std::int64_t at = 0; at < runs.count; ++at) {
-        const std::int64_t start = runs.runs[at].begin;
-        const auto moved = [&](std::int64_t begin, std::int64_t end) { f(start + begin, start + end); };
-        if (!in_parts(team, runs.runs[at].end - start, n_arms, moved)) return false;
+        if (at + ahead < runs.count) fetch(runs.runs[at + ahead]);
+        const auto [begin, end] = runs.runs[at];
+        if (end - begin > columns_in_a_part) {
+            const auto moved = [&, start = begin](std::int64_t from, std::int64_t to) { f(start + from, start + to); };
+            if (!in_parts(team, end - begin, n_arms, moved)) return false;
+            continue;
+        }
+        unchecked += (end - begin) * n_arms;
+        if (unchecked > numbers_in_a_part) {
+            if (team.cancelled()) return false;
+            unchecked = 0;
+        }
+        f(begin, end);
     }
     return true;
 }
 
-// Rows that make up a part, if they are short.
-inline std::int64_t rows_at_once(const Matrix& matrix) {
-    const std::int64_t rows = numbers_in_a_part / std::max<std::int64_t>(matrix.n_columns, 1);
+// Rows that make up a part, if so many columns of them are read.
+inline std::int64_t rows_at_once(std::int64_t n_columns) {
+    const std::int64_t rows = numbers_in_a_part / std::max<std::int64_t>(n_columns, 1);
     return std::clamp<std::int64_t>(rows / 4 * 4, 4, most_rows);
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 // Rows that share the values of the query while it is read from the caches: of a few rows a thread takes as many.
 constexpr std::int64_t rows_side_by_side = 4;
-// Rows that several queries read one after the other before the next ones are read: they stay in the caches
-// meanwhile.
+// Rows that several queries, or one that is longer than the caches, read one after the other before the next ones are
+// read: they stay in the caches meanwhile.
 constexpr std::int64_t rows_in_cache = 8;
 constexpr std::int64_t columns_in_cache = 4096;
 // Of pairs of queries and rows: columns that are read before the next ones, and pairs whose sums a thread keeps meanwhile.
@@ -53,17 +53,44 @@ bool far_apart(const Matrix& matrix, Arms arms) {
     return arms.count == 1 || *last - *first >= sparse * arms.count;
 }
 
+// The kernel that adds up rows for queries of that type.
+template <class Query>
+auto rows_adder() {
+    if constexpr (std::is_same_v<Query, float>) {
+        return kernels().add_rows_of_floats;
+    } else {
+        return kernels().add_rows;
+    }
+}
+
+const char* address_of(const Matrix& matrix, std::int64_t row, std::int64_t column) {
+    return static_cast<const char*>(matrix.data) +
+           (row * matrix.row_stride + column * matrix.column_stride) * size_of(matrix.element);
+}
+
+// Fetches the first cache lines of a run of columns of some rows.
+void fetch_run(const Matrix& matrix, Arms arms, Run run) {
+    constexpr std::int64_t most = 256;
+    const std::int64_t bytes = (run.end - run.begin) * size_of(matrix.element);
+    for (std::int64_t at = 0; at < arms.count; ++at) {
+        const char* const first = address_of(matrix, arms.ids[at], run.begin);
+        for (std::int64_t byte = 0; byte < std::min(bytes, most); byte += 64) fetch_ahead(first + byte);
+        if (bytes < most) fetch_ahead(first + bytes - 1);
+    }
+}
+
 // What is computed of some arms in one pass: the sums of their rewards, and with the first query of a pass also
 // the sums of their squares, which are squared distances from zero.
+template <class Query>
 struct Scoring {
     Metric metric;
-    const double* query;
-    const double* zeros;  // as many as columns, or null if no squares are wanted
+    const Query* query;
+    const Query* zeros;  // as many as columns, or null if no squares are wanted
     double* scores;
     double* squares;
     Runs runs;  // the columns that are added up
 
-    Scoring with(const double* other, double* its_scores) const {
+    Scoring with(const Query* other, double* its_scores) const {
         return {metric, other, nullptr, its_scores, nullptr, runs};
     }
     bool squared() const { return zeros != nullptr; }
@@ -78,26 +105,49 @@ struct Scoring {
     }
 };
 
+// The query of squares, if any are wanted.
+std::vector<double> zeros_for(const double* squares, const Matrix& matrix) {
+    return std::vector<double>(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
+}
+
 void negate(double* values, std::int64_t count) {
     for (std::int64_t at = 0; at < count; ++at) values[at] = 0.0 - values[at];  // a zero stays positive
 }
 
+// Lets the sums of some rows begin with another lane, so many after the first.
+void turn_lanes(double* sums, std::int64_t n_arms, std::int64_t by) {
+    for (double* own = sums; own < sums + n_arms * lanes; own += lanes) {
+        std::rotate(own, own + (by + lanes) % lanes, own + lanes);
+    }
+}
+
 // As few groups of arms as have room side by side, but one half of a group for each thread.
-void score_few(Team& team, const Matrix& matrix, const Scoring& scoring, Arms arms) {
+void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring, Arms arms) {
+    constexpr std::int64_t half = lanes / 2;
     const auto size = static_cast<std::size_t>(arms.count * lanes);
     std::vector<double> sums(size), square_sums(scoring.squared() ? size : 0);
+    const std::int64_t columns = scoring.runs.columns();
+    // Columns that a half has in the first lanes of a run.
+    const std::int64_t halves = std::max<std::int64_t>(2 * scoring.runs.count, 1);
+    const std::int64_t begun = std::clamp<std::int64_t>(columns / halves, 1, half);
     const std::int64_t fewest = (arms.count + scattered_rows - 1) / scattered_rows;
     const std::int64_t groups = std::max(fewest, std::min((team.threads() + 1) / 2, arms.count));
-    const std::int64_t cost = scoring.runs.columns() * arms.count / (2 * groups);
-    team.run(2 * groups, cost, [&](std::int64_t begin, std::int64_t end) noexcept {
+    team.run(2 * groups, columns * arms.count / (2 * groups), [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t at = begin; at < end; ++at) {
             const std::int64_t first = arms.count * (at / 2) / groups, next = arms.count * (at / 2 + 1) / groups;
             const Arms its{arms.ids + first, next - first};
-            in_runs(team, scoring.runs, 4 * its.count * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
+            const auto add = [&](std::int64_t from, std::int64_t to) {
                 scoring.each(sums.data(), square_sums.data(), [&](Metric metric, const double* query, double* out) {
                     kernels().add_half(matrix, metric, query, its, at % 2, from, to, out + first * lanes);
                 });
-            });
+            };
+            const auto fetch = [&](Run run) {
+                for (std::int64_t j = run.begin; j < std::min(run.begin + lanes, run.end); ++j) {
+                    if (j % lanes / half != at % 2) continue;
+                    for (std::int64_t arm = 0; arm < its.count; ++arm) fetch_ahead(address_of(matrix, its.ids[arm], j));
+                }
+            };
+            in_runs(team, scoring.runs, 4 * its.count * scoring.readers(), add, its.count * begun, fetch);
         }
     });
     kernels().join_rows(sums.data(), arms.count, scoring.scores);
@@ -107,15 +157,26 @@ void score_few(Team& team, const Matrix& matrix, const Scoring& scoring, Arms ar
 }
 
 // Scores the arms [some, some + few.count) together; returns false if the team was cancelled.
-bool score_rows(Team& team, const Matrix& matrix, const Scoring& scoring, Arms few, std::int64_t some) {
+template <class Query>
+bool score_rows(Team& team, const Matrix& matrix, const Scoring<Query>& scoring, Arms few, std::int64_t some) {
     double sums[most_rows * lanes] = {}, square_sums[most_rows * lanes] = {};
-    const bool done = in_parts(
-        team, matrix.n_columns, few.count * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
-            scoring.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
-                kernels().add_rows(matrix, metric, query, few, from, to, out);
+    std::int64_t first = 0;  // the lane that sums begin with
+    const auto begin_with = [&](std::int64_t lane) {
+        if (lane == first) return;
+        turn_lanes(sums, few.count, lane - first);
+        if (scoring.squared()) turn_lanes(square_sums, few.count, lane - first);
+        first = lane;
+    };
+    const bool done = in_runs(
+        team, scoring.runs, std::max(few.count, rows_in_cache) * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
+            begin_with(from % lanes);
+            scoring.each(sums, square_sums, [&](Metric metric, const Query* query, double* out) {
+                rows_adder<Query>()(matrix, metric, query, few, from, to, out);
             });
-        });
+        },
+        few.count, [&](Run run) { fetch_run(matrix, few, run); });
     if (!done) return false;
+    begin_with(0);
     kernels().join_rows(sums, few.count, scoring.scores + some);
     if (scoring.squared()) {
         kernels().join_rows(square_sums, few.count, scoring.squares + some);
@@ -124,9 +185,11 @@ bool score_rows(Team& team, const Matrix& matrix, const Scoring& scoring, Arms f
     return true;
 }
 
-void score_by_row(Team& team, const Matrix& matrix, const Scoring& scoring, Arms arms) {
-    const std::int64_t together = rows_at_once(matrix);
-    team.run(arms.count, matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
+template <class Query>
+void score_by_row(Team& team, const Matrix& matrix, const Scoring<Query>& scoring, Arms arms) {
+    // A query that is too long for the caches is read once for some rows.
+    const std::int64_t columns = scoring.runs.columns(), together = std::max(rows_at_once(columns), rows_in_cache);
+    team.run(arms.count, columns, [&](std::int64_t begin, std::int64_t end) noexcept {
         for (std::int64_t some = begin; some < end; some += together) {
             const Arms few{arms.ids + some, std::min(together, end - some)};
             if (!score_rows(team, matrix, scoring, few, some)) return;
@@ -135,7 +198,7 @@ void score_by_row(Team& team, const Matrix& matrix, const Scoring& scoring, Arms
 }
 
 // Several queries read a piece of some rows one after the other, while it is in the caches.
-void score_together(Team& team, const Matrix& matrix, const Scoring& first, const double* queries,
+void score_together(Team& team, const Matrix& matrix, const Scoring<double>& first, const double* queries,
                     std::int64_t n_queries, Arms arms) {
     constexpr std::int64_t size = rows_in_cache * lanes;
     const Workspaces spaces(team, (n_queries + 1) * size);
@@ -170,7 +233,7 @@ void score_together(Team& team, const Matrix& matrix, const Scoring& first, cons
 }
 
 // The same for a tile of arms column by column; `space` has room for its places, two sums of lanes and one more.
-bool score_tile(Team& team, const Matrix& matrix, const Scoring& scoring, const ArmTile& tile,
+bool score_tile(Team& team, const Matrix& matrix, const Scoring<double>& scoring, const ArmTile& tile,
                 const std::int64_t* ids, std::int64_t arm, double* space) {
     const std::int64_t places = tile.places.count;
     double* sums = space + places;
@@ -181,7 +244,8 @@ bool score_tile(Team& team, const Matrix& matrix, const Scoring& scoring, const 
             scoring.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
                 kernels().add_columns(matrix, metric, query, tile.places, from, to, out);
             });
-        });
+        },
+        1, [](Run) {});
     if (!done) return false;
     kernels().join_columns(sums, places, space);
     tile.pick(space, ids, scoring.scores + arm);
@@ -193,7 +257,7 @@ bool score_tile(Team& team, const Matrix& matrix, const Scoring& scoring, const 
     return true;
 }
 
-void score_by_column(Team& team, const Matrix& matrix, const Scoring& first, const double* queries,
+void score_by_column(Team& team, const Matrix& matrix, const Scoring<double>& first, const double* queries,
                      std::int64_t n_queries, Arms arms) {
     const std::int64_t tables = first.squared() ? 2 : 1;
     const Workspaces spaces(team, ArmTile::most_places(arms) * (tables * lanes + 1));
@@ -204,7 +268,7 @@ void score_by_column(Team& team, const Matrix& matrix, const Scoring& first, con
                      const std::int64_t* ids = arms.ids + arm;
                      if (!score_tile(team, matrix, first, tile, ids, arm, spaces.of(thread))) return;
                      for (std::int64_t q = 1; q < n_queries; ++q) {
-                         const Scoring other =
+                         const Scoring<double> other =
                              first.with(queries + q * matrix.n_columns, first.scores + q * arms.count);
                          if (!score_tile(team, matrix, other, tile, ids, arm, spaces.of(thread))) return;
                      }
@@ -233,15 +297,12 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
             const double* centre, const double* weight, Totals out) {
     const Workspaces spaces(team, totals_space);
     const std::int64_t together = coordinate_major(matrix) ? totals_arms : 16;
-    const auto from = [](double* values, std::int64_t at) { return values == nullptr ? nullptr : values + at; };
     team.run(arms.count, blocks.count * blocks.size,
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
                  for (std::int64_t some = begin; some < end; some += together) {
                      const Arms few{arms.ids + some, std::min(together, end - some)};
-                     const Totals own{out.high + some, out.low + some, out.largest + some, from(out.squares, some)};
-                     for (double* values : {own.high, own.low, own.largest, own.squares}) {
-                         if (values != nullptr) std::fill(values, values + few.count, 0.0);
-                     }
+                     const Totals own{out.high + some, out.low + some, out.largest + some};
+                     for (double* values : {own.high, own.low, own.largest}) std::fill_n(values, few.count, 0.0);
                      const std::int64_t most = blocks_in_a_part(blocks, few.count) / 32 * 32;
                      for (std::int64_t start = 0; start < blocks.count; start += most) {
                          if (team.cancelled()) return;
@@ -254,9 +315,9 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
 
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares) {
-    const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
+    const std::vector<double> zeros = zeros_for(squares, matrix);
     const Run all{0, matrix.n_columns};
-    const Scoring first{metric, queries, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}};
+    const Scoring<double> first{metric, queries, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}};
     if (far_apart(matrix, arms)) {
         score_few(team, matrix, first, arms);
         for (std::int64_t q = 1; q < n_queries; ++q) {
@@ -269,6 +330,19 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
     } else {
         score_together(team, matrix, first, queries, n_queries, arms);
     }
+}
+
+void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* query, Arms arms, double* scores,
+                double* squares) {
+    const auto width = static_cast<std::size_t>(matrix.n_columns);
+    if (coordinate_major(matrix)) {
+        const std::vector<double> wide(query, query + width);
+        return row_scores(team, matrix, metric, wide.data(), 1, arms, scores, squares);
+    }
+    const std::vector<float> zeros(squares == nullptr ? 0 : width);
+    const Run all{0, matrix.n_columns};
+    score_by_row<float>(team, matrix, {metric, query, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}},
+                        arms);
 }
 
 template <class Query>
@@ -291,13 +365,7 @@ void pair_scores(Team& team, const Matrix& matrix, Metric metric, const Query* q
         }
         return;
     }
-    const auto add_rows = [] {
-        if constexpr (floats) {
-            return kernels().add_rows_of_floats;
-        } else {
-            return kernels().add_rows;
-        }
-    }();
+    const auto add_rows = rows_adder<Query>();
     // The columns of one part after the other: while the queries of a thread read it, the rows that several of them ask
     // for stay in the caches.
     const std::int64_t pairs = std::min(starts[n_queries], most_pairs);
@@ -338,60 +406,17 @@ template void pair_scores(Team&, const Matrix&, Metric, const float*, std::int64
 template void pair_scores(Team&, const Matrix&, Metric, const double*, std::int64_t, const std::int64_t*,
                           const std::int64_t*, double*);
 
-void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
-                   double* scores) {
-    const Scoring scoring{metric, query, nullptr, scores, nullptr, runs};
+void run_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
+                double* scores, double* squares) {
+    const std::vector<double> zeros = zeros_for(squares, matrix);
+    const Scoring<double> scoring{metric, query, squares == nullptr ? nullptr : zeros.data(), scores, squares, runs};
     if (far_apart(matrix, arms)) {
         score_few(team, matrix, scoring, arms);
-    } else {
+    } else if (coordinate_major(matrix)) {
         score_by_column(team, matrix, scoring, query, 1, arms);
+    } else {
+        score_by_row(team, matrix, scoring, arms);
     }
-}
-
-void scan_rows(Team& team, const Matrix& matrix, const double* middle, const double* unit, Arms arms,
-               double* reach, double* squares) {
-    if (!coordinate_major(matrix)) {
-        const std::int64_t together = rows_at_once(matrix);
-        return team.run(arms.count, matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
-            for (std::int64_t some = begin; some < end; some += together) {
-                const Arms few{arms.ids + some, std::min(together, end - some)};
-                double sums[most_rows * lanes] = {};
-                std::fill(reach + some, reach + some + few.count, 0.0);
-                const bool done = in_parts(team, matrix.n_columns, few.count, [&](std::int64_t from, std::int64_t to) {
-                    kernels().scan_rows(matrix, middle, unit, few, from, to, reach + some, sums);
-                });
-                if (!done) return;
-                kernels().join_rows(sums, few.count, squares + some);
-            }
-        });
-    }
-    const Workspaces spaces(team, ArmTile::most_places(arms) * (lanes + 2));
-    team.run(arms.count, matrix.n_columns,
-             [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
-                 for (std::int64_t arm = begin; arm < end;) {
-                     const ArmTile tile(matrix, {arms.ids + arm, end - arm});
-                     const std::int64_t places = tile.places.count;
-                     double* found = spaces.of(thread);
-                     double* farthest = found + places;
-                     double* sums = farthest + places;
-                     std::fill(farthest, sums + places * lanes, 0.0);
-                     const bool done = in_parts(team, matrix.n_columns, places, [&](std::int64_t from, std::int64_t to) {
-                         kernels().scan_columns(matrix, middle, unit, tile.places, from, to, farthest, sums);
-                     });
-                     if (!done) return;
-                     kernels().join_columns(sums, places, found);
-                     tile.pick(found, arms.ids + arm, squares + arm);
-                     tile.pick(farthest, arms.ids + arm, reach + arm);
-                     arm += tile.count;
-                 }
-             },
-             arms_per_thread);
-}
-
-void column_limits(Team& team, const Matrix& matrix, Arms arms, double* low, double* high) {
-    team.run(matrix.n_columns, arms.count, [&](std::int64_t begin, std::int64_t end) noexcept {
-        kernels().column_limits(matrix, arms, begin, end, low, high);
-    });
 }
 
 }  // namespace sureshot

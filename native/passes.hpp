@@ -21,15 +21,19 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares);
 
+// The same, to the last bit, of one query of floats.
+void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* query, Arms arms, double* scores,
+                double* squares);
+
 // Queries of float or double, and scores of pairs: those of query q, of the arms starts[q], ..., starts[q + 1] - 1. Each is the one that row_scores
 // finds.
 template <class Query>
 void pair_scores(Team& team, const Matrix& matrix, Metric metric, const Query* queries, std::int64_t n_queries,
                  const std::int64_t* starts, const std::int64_t* arms, double* scores);
 
-// The same over some runs of columns, of coordinate-major data.
-void column_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
-                   double* scores);
+// As row_scores, over some ascending runs of columns: the same bits if the other rewards are zeros.
+void run_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
+                double* scores, double* squares);
 
 // reach: the largest |value - middle| * unit; squares: the squared norm.
 void scan_rows(Team& team, const Matrix& matrix, const double* middle, const double* unit, Arms arms,

@@ -16,6 +16,13 @@ double total_of(const double* sums) {
     return sum_of_lanes(parts);
 }
 
+template <class Value>
+Value largest_of(const Value* sizes) {
+    Value most = 0;
+    for (std::int64_t lane = 0; lane < sums_together; ++lane) most = sizes[lane] > most ? sizes[lane] : most;
+    return most;
+}
+
 // Calls f(at, lane) for all of [0, count).
 template <class F>
 inline void side_by_side(std::int64_t count, const F& f) {
@@ -37,14 +44,12 @@ QuerySize measured(const Query* query, std::int64_t count) {
         largest[lane] = size > largest[lane] ? size : largest[lane];
         squares[lane] += value * value;
     });
-    Query most = 0;
-    for (const Query size : largest) most = size > most ? size : most;
-    return {static_cast<double>(most), total_of(squares)};
+    return {static_cast<double>(largest_of(largest)), total_of(squares)};
 }
 
 template <class Query, class Value>
 QueryRounding rounded_to(const Query* query, std::int64_t count, double unit, Value* __restrict values) {
-    double squares[sums_together] = {}, losses[sums_together] = {};
+    double squares[sums_together] = {}, losses[sums_together] = {}, largest[sums_together] = {};
     side_by_side(count, [&](std::int64_t at, std::int64_t lane) {
         const double scaled = static_cast<double>(query[at]) * unit;
         const Value value = static_cast<Value>(scaled);
@@ -52,8 +57,10 @@ QueryRounding rounded_to(const Query* query, std::int64_t count, double unit, Va
         values[at] = value;
         squares[lane] += scaled * scaled;
         losses[lane] += lost * lost;
+        const double size = lost < 0 ? -lost : lost;
+        largest[lane] = size > largest[lane] ? size : largest[lane];
     });
-    return {total_of(squares), total_of(losses)};
+    return {total_of(squares), total_of(losses), largest_of(largest)};
 }
 
 }  // namespace

@@ -382,4 +382,13 @@ Met add(Ledger& ledger, Team& team, const double* sums, const double* squares, c
     return Round<GivenSums>(ledger, positions, count, portion, given).read_and_bet(team);
 }
 
+Met read_on(Ledger& ledger, Team& team, const ArmData& data, Order& order, const double* centre, std::int64_t stop,
+            double guess, bool stakes) {
+    const std::int64_t start = ledger.drawn.count();
+    order.draw(stop);
+    ledger.record(order, centre, start, stop, guess, stakes);
+    const auto arms = ledger.arms_with(active);
+    return read(ledger, team, data, order, arms.data(), static_cast<std::int64_t>(arms.size()), start, stop);
+}
+
 }  // namespace sureshot

@@ -39,4 +39,9 @@ Met read(Ledger& ledger, Team& team, const ArmData& data, const Order& order, co
 Met add(Ledger& ledger, Team& team, const double* sums, const double* squares, const std::int64_t* positions,
         std::int64_t count, std::int64_t start, std::int64_t stop);
 
+// Draws and records the steps up to `stop`, with this guess of the final threshold, and reads them of all active
+// arms, each of which has read what was drawn before.
+Met read_on(Ledger& ledger, Team& team, const ArmData& data, Order& order, const double* centre, std::int64_t stop,
+            double guess, bool stakes);
+
 }  // namespace sureshot

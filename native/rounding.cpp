@@ -24,58 +24,50 @@ double sum_over(std::int64_t count, const F& f) {
     return sum;
 }
 
-template <class F>
-double largest_of(std::int64_t count, const F& f) {
-    double largest[lanes] = {};
-    std::int64_t at = 0;
-    for (; at + lanes <= count; at += lanes) {
-        for (std::int64_t lane = 0; lane < lanes; ++lane) {
-            const double value = f(at + lane);
-            largest[lane] = value > largest[lane] ? value : largest[lane];
-        }
-    }
-    for (; at < count; ++at) largest[0] = std::fmax(largest[0], f(at));
-    double found = 0.0;
-    for (const double value : largest) found = std::fmax(found, value);
-    return found;
-}
+// Sums of squares below this may lack some of them.
+constexpr double smallest_square = 0x1p-900;
+
+// Products with queries of such values overflow float32 only where those with a query of ones nearly do.
+constexpr double largest_usual = 0x1p10;
 
 }  // namespace
 
 std::optional<RoundedQuery> rounded(Metric metric, const double* query, std::int64_t count) {
-    const double largest = largest_of(count, [&](std::int64_t at) { return std::fabs(query[at]); });
-    RoundedQuery found{std::vector<float>(static_cast<std::size_t>(count)), largest, 0.0, 1.0};
+    const double largest = kernels().measure_doubles(query, count).largest;
+    // The unit is a power of two, and the query was scaled to a range in which its inverse is a number.
+    double unit = 1.0;
     if (metric == Metric::inner_product) {
         if (largest == 0.0) return std::nullopt;
         int exponent;
         std::frexp(largest, &exponent);
-        found.unit = std::ldexp(0.5, exponent);
-        const double inverse = 1 / found.unit;
-        found.norm = found.unit * std::sqrt(sum_over(count, [&](std::int64_t at) {
-                         const double value = query[at] * inverse;
-                         return value * value;
-                     }));
+        unit = std::ldexp(0.5, exponent);
     } else if (largest > static_cast<double>(std::numeric_limits<float>::max())) {
         return std::nullopt;
     }
+    RoundedQuery found{std::vector<float>(static_cast<std::size_t>(count)), largest, 0.0, unit};
     float* const values = found.values.data();
-    // The unit is a power of two, and the query was scaled to a range in which its inverse is a number.
-    const double unit = found.unit, inverse = 1 / unit;
-    for (std::int64_t at = 0; at < count; ++at) values[at] = static_cast<float>(query[at] * inverse);
-    const auto lost = [&](std::int64_t at) {
-        return std::fabs(query[at] * inverse - static_cast<double>(values[at]));
-    };
-    const double most = largest_of(count, lost);
+    const QueryRounding rounding = kernels().doubles_to_floats(query, count, 1 / unit, values);
+    if (metric == Metric::inner_product) found.norm = unit * std::sqrt(rounding.square);
+    const double most = rounding.largest_loss;
     if (most == 0.0) return found;
+    const auto lost = [&](std::int64_t at) { return std::fabs(query[at] / unit - static_cast<double>(values[at])); };
     if (metric == Metric::l1) {
         found.rounding = sum_over(count, lost);
-    } else {  // no square of these overflows or underflows
+    } else if (rounding.loss > smallest_square) {
+        found.rounding = unit * std::sqrt(rounding.loss);
+    } else {  // no square of these underflows
         found.rounding = unit * most * std::sqrt(sum_over(count, [&](std::int64_t at) {
                              const double share = lost(at) / most;
                              return share * share;
                          }));
     }
     return found;
+}
+
+std::optional<double> norm_if_usual(const float* query, std::int64_t count) {
+    const QuerySize size = kernels().measure_floats(query, count);
+    if (!(size.largest > 1 / largest_usual && size.largest < largest_usual)) return std::nullopt;
+    return std::sqrt(size.square);
 }
 
 namespace {

@@ -22,6 +22,9 @@ struct RoundedQuery {
 // about 1.
 std::optional<RoundedQuery> rounded(Metric metric, const double* query, std::int64_t count);
 
+// The norm of a query of floats whose largest value is so near to 1 that it need not be divided; else nothing.
+std::optional<double> norm_if_usual(const float* query, std::int64_t count);
+
 // Queries for a matrix product: of each its values times a power of two, such that the largest is between 1/2 and
 // 1, rounded; that power; the norm of the query times it, and of what rounding has lost.
 template <class Value>

@@ -118,48 +118,6 @@ SURESHOT_ALONE void add_lane(const Value* const* columns, const double* query, s
     }
 }
 
-// One half of the lanes of a few rows of coordinate-major data, of the columns [begin, end): every value comes in a cache
-// line of its own. Rows that are read side by side share pages, and lines if they are neighbours. Places without a row
-// repeat the first one.
-template <class Value, class Reward, std::int64_t n_rows>
-SURESHOT_ALONE void add_scattered(const Matrix& matrix, const double* query, Arms arms, std::int64_t first,
-                                  std::int64_t begin, std::int64_t end, double* sums) {
-    constexpr std::int64_t half = lanes / 2, ahead = lines_ahead / (half * n_rows) * lanes;
-    const std::int64_t stride = matrix.column_stride;
-    const Value* rows[n_rows];
-    double own[n_rows][half];
-    for (std::int64_t r = 0; r < n_rows; ++r) {
-        const std::int64_t arm = r < arms.count ? r : 0;
-        rows[r] = static_cast<const Value*>(matrix.data) + arms.ids[arm] * matrix.row_stride;
-        for (std::int64_t lane = 0; lane < half; ++lane) own[r][lane] = sums[arm * lanes + first + lane];
-    }
-    const auto fetch = [&](std::int64_t j, std::int64_t count) {
-        for (std::int64_t lane = 0; lane < count; ++lane) {
-            for (std::int64_t r = 0; r < n_rows; ++r) fetch_ahead(rows[r] + (j + lane) * stride);
-        }
-    };
-    const auto add = [&](std::int64_t j, std::int64_t count) {
-        for (std::int64_t r = 0; r < n_rows; ++r) {
-            for (std::int64_t lane = 0; lane < count; ++lane) {
-                own[r][lane] += Reward::reward(number(rows[r][(j + lane) * stride]), query[j + lane]);
-            }
-        }
-    };
-    std::int64_t j = begin + first;
-    for (std::int64_t at = j; at < smaller(j + ahead, end); at += lanes) fetch(at, smaller(half, end - at));
-    for (; j + ahead + half <= end; j += lanes) {
-        fetch(j + ahead, half);
-        add(j, half);
-    }
-    for (; j < end; j += lanes) {
-        if (j + ahead < end) fetch(j + ahead, end - j - ahead);
-        add(j, smaller(half, end - j));
-    }
-    for (std::int64_t r = 0; r < arms.count; ++r) {
-        for (std::int64_t lane = 0; lane < half; ++lane) sums[r * lanes + first + lane] = own[r][lane];
-    }
-}
-
 template <class Query>
 void add_rows_for(const Matrix& matrix, Metric metric, const Query* query, Arms arms, std::int64_t begin,
                   std::int64_t end, double* sums) {
@@ -197,19 +155,6 @@ void add_columns(const Matrix& matrix, Metric metric, const double* query, const
                          add_lane<Value, Reward, n_columns>(columns, query + j, count,
                                                             sums + j % lanes * places.count + arm);
                      });
-    });
-}
-
-void add_half(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t half,
-              std::int64_t begin, std::int64_t end, double* sums) noexcept {
-    const std::int64_t first = half * (lanes / 2);
-    with_reward(metric, [&]<class Reward>() {
-        with_values(matrix.element, [&]<class Value>() {
-            const auto add = arms.count == 1   ? add_scattered<Value, Reward, 1>
-                             : arms.count <= 4 ? add_scattered<Value, Reward, 4>
-                                               : add_scattered<Value, Reward, scattered_rows>;
-            add(matrix, query, arms, first, begin, end, sums);
-        });
     });
 }
 

@@ -8,8 +8,8 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-// Rows and queries side by side: as many sums as the registers hold. One query without squares has room for twice
-// as many rows.
+// Rows and queries side by side: as many sums as the registers hold. One query has room for twice as many rows, if
+// they hold the squares, too, or none are wanted.
 #if defined(__AVX512F__)
 constexpr std::int64_t rows_screened = 4, queries_screened = 4;
 #elif defined(__AVX2__) || defined(__aarch64__)
@@ -58,6 +58,8 @@ inline void add_sums(const FourFloats* rows, double* out) {
     }
     for (; r < n_rows; ++r) out[r] += static_cast<double>(sum_of(rows[r]));
 }
+
+constexpr bool room_for_squares = floats_in_a_register == 16;
 
 // At most columns_in_a_panel columns of some rows.
 template <std::int64_t n_rows>
@@ -152,9 +154,10 @@ void add_for_queries(const Panel<n_rows>& panel, const Asked& asked, std::int64_
 // them up to a whole number of lanes.
 template <std::int64_t n_rows, class F>
 void in_panels(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end, F&& f) {
-    const bool as_is =
-        matrix.element == Element::float32 && matrix.column_stride == 1 && matrix.n_columns >= screen_lanes;
-    const std::int64_t following = arms.count >= 2 * n_rows ? n_rows : 0;
+    const bool as_is = screened_in_place(matrix);
+    // The rows that are fetched meanwhile: short ones would come too late if they were the next.
+    const std::int64_t ahead = n_rows * ((columns_in_a_panel + end - begin - 1) / (end - begin));
+    const std::int64_t following = arms.count >= ahead + n_rows ? ahead : arms.count >= 2 * n_rows ? n_rows : 0;
     float numbers[n_rows][columns_in_a_panel];
     Panel<n_rows> panel;
     for (std::int64_t j = begin; j < end; j += columns_in_a_panel) {
@@ -268,7 +271,7 @@ void screen_rows(const Matrix& matrix, Metric metric, const Asked& asked, Arms a
                               });
         };
         std::int64_t arm = 0;
-        if (asked.count == 1 && squares == nullptr) {
+        if (asked.count == 1 && (squares == nullptr || room_for_squares)) {
             constexpr std::int64_t more = 2 * rows_screened;
             for (; arm + more <= arms.count; arm += more) add.template operator()<more>(arm);
         }

@@ -11,21 +11,37 @@
 namespace sureshot {
 namespace {
 
-// Queries of float32 as kernels read them: zeros follow each.
+// Queries of float32 as kernels read them: where rows are widened, zeros follow each.
 class PaddedQueries {
  public:
-    PaddedQueries(const float* queries, std::int64_t count, std::int64_t size)
-        : count_(count),
-          stride_((size + screen_lanes - 1) / screen_lanes * screen_lanes),
-          values_(static_cast<std::size_t>(count * stride_)) {
-        for (std::int64_t q = 0; q < count; ++q) std::copy_n(queries + q * size, size, values_.data() + q * stride_);
+    PaddedQueries(const Matrix& matrix, const float* queries, std::int64_t count)
+        : asked_{queries, count, matrix.n_columns} {
+        if (screened_in_place(matrix) || coordinate_major(matrix)) return;
+        const std::int64_t size = matrix.n_columns;
+        asked_.stride = (size + screen_lanes - 1) / screen_lanes * screen_lanes;
+        values_.resize(static_cast<std::size_t>(count * asked_.stride));
+        for (std::int64_t q = 0; q < count; ++q) std::copy_n(queries + q * size, size, values_.data() + q * asked_.stride);
+        asked_.queries = values_.data();
     }
-    Asked asked() const { return {values_.data(), count_, stride_}; }
+    PaddedQueries(const PaddedQueries&) = delete;
+    PaddedQueries& operator=(const PaddedQueries&) = delete;
+
+    const Asked& asked() const { return asked_; }
 
  private:
-    std::int64_t count_, stride_;
+    Asked asked_;
     std::vector<float> values_;
 };
+
+// Rows that kernels screen side by side, or a multiple of it: threads take so many at a time.
+constexpr std::int64_t rows_of_a_group = 4;
+
+// Rows, at least, that a thread screens for one query over a part of the columns before the next part: a query that
+// is too long for the caches is read once for so many.
+constexpr std::int64_t fewest_rows = 8;
+// And at most: short rows are fetched while many others are screened.
+constexpr std::int64_t most_rows_alone = 512;
+constexpr std::int64_t columns_of_a_long_query = numbers_in_a_part / fewest_rows;
 
 // Calls f(thread, first, count, sums, squares) with the sums [query][arm] and, if they are wanted, the squares of the
 // arms from `first` on. Sums of distances are positive.
@@ -33,25 +49,34 @@ template <class F>
 void screen_by_row(Team& team, const Matrix& matrix, Metric metric, const Asked& asked, Arms arms, bool squared,
                    const F& f) {
     const std::int64_t tables = asked.count + (squared ? 1 : 0);
+    const bool alone = asked.count == 1;
     // Several queries are as long as some rows: they are read from the caches once for many of these.
-    const std::int64_t together = asked.count == 1 ? rows_at_once(matrix) : most_rows;
+    const std::int64_t rows_of_a_part = numbers_in_a_part / std::max<std::int64_t>(matrix.n_columns, 1);
+    const std::int64_t together =
+        alone ? std::clamp(rows_of_a_part / fewest_rows * fewest_rows, fewest_rows, most_rows_alone) : most_rows;
     const Workspaces spaces(team, tables * together);
-    team.run(arms.count, asked.count * matrix.n_columns,
+    const auto screen_some = [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
+        double* const sums = spaces.of(thread);
+        for (std::int64_t some = begin; some < end; some += together) {
+            const Arms few{arms.ids + some, std::min(together, end - some)};
+            double* const squares = squared ? sums + asked.count * few.count : nullptr;
+            std::fill(sums, sums + tables * few.count, 0.0);
+            const bool done =
+                in_parts(team, matrix.n_columns, few.count, [&](std::int64_t from, std::int64_t to) {
+                    kernels().screen_rows(matrix, metric, asked, few, from, to, sums, squares);
+                });
+            if (!done) return;
+            f(thread, some, few.count, sums, squares);
+        }
+    };
+    const std::int64_t group = alone ? rows_of_a_group : 1;
+    const std::int64_t groups = (arms.count + group - 1) / group;
+    const std::int64_t long_grain = matrix.n_columns > columns_of_a_long_query ? fewest_rows / group : 1;
+    team.run(groups, group * asked.count * matrix.n_columns,
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
-                 double* const sums = spaces.of(thread);
-                 for (std::int64_t some = begin; some < end; some += together) {
-                     const Arms few{arms.ids + some, std::min(together, end - some)};
-                     double* const squares = squared ? sums + asked.count * few.count : nullptr;
-                     std::fill(sums, sums + tables * few.count, 0.0);
-                     const bool done = in_parts(
-                         team, matrix.n_columns, few.count, [&](std::int64_t from, std::int64_t to) {
-                             kernels().screen_rows(matrix, metric, asked, few, from, to, sums, squares);
-                         });
-                     if (!done) return;
-                     f(thread, some, few.count, sums, squares);
-                 }
+                 screen_some(begin * group, std::min(end * group, arms.count), thread);
              },
-             asked.count == 1 ? 1 : together / 2);
+             alone ? long_grain : together / 2);
 }
 
 template <class F>
@@ -108,8 +133,13 @@ void evaluate(Team& team, const Matrix& matrix, const Question& question, Arms a
     const double* const norms = wanted.errors.norms;
     std::vector<double> squares(norms == nullptr ? 0 : count);
     found.scores.resize(count);
-    row_scores(team, matrix, question.metric, question.query, 1, {ids.data(), static_cast<std::int64_t>(count)},
-               found.scores.data(), norms == nullptr ? nullptr : squares.data());
+    const Arms chosen{ids.data(), static_cast<std::int64_t>(count)};
+    double* const wanted_squares = norms == nullptr ? nullptr : squares.data();
+    if (question.floats != nullptr) {
+        row_scores(team, matrix, question.metric, question.floats, chosen, found.scores.data(), wanted_squares);
+    } else {
+        row_scores(team, matrix, question.metric, question.query, 1, chosen, found.scores.data(), wanted_squares);
+    }
     for (std::size_t at = 0; at < count; ++at) {
         const std::int64_t position = found.positions[at];
         double& score = found.scores[at];
@@ -126,7 +156,7 @@ void evaluate(Team& team, const Matrix& matrix, const Question& question, Arms a
 
 void screen(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,
             Arms arms, double* scores, double* squares) {
-    const PaddedQueries padded(queries, n_queries, matrix.n_columns);
+    const PaddedQueries padded(matrix, queries, n_queries);
     const double sign = sign_of(metric);
     screen_all(team, matrix, metric, padded.asked(), arms, squares != nullptr,
                [&](std::int64_t, std::int64_t first, std::int64_t count, const double* sums, const double* own) noexcept {
@@ -140,11 +170,11 @@ void screen(Team& team, const Matrix& matrix, Metric metric, const float* querie
 
 Evaluated screen_and_evaluate(Team& team, const Matrix& matrix, const Question& question, Arms arms,
                               const Wanted& wanted) {
-    const PaddedQueries padded(question.rounded, 1, matrix.n_columns);
+    const PaddedQueries padded(matrix, question.rounded, 1);
     Candidates candidates(team.threads(), arms.count, wanted.k, wanted.best, wanted.n_best);
     Uncertain all = wanted.errors;
     all.unit *= sign_of(question.metric);
-    Evaluated found{0, {}, {}, true};
+    Evaluated found{0, false, {}, {}, true};
     for (std::int64_t stop = wanted.first; found.screened < arms.count; stop *= growth) {
         const std::int64_t begin = found.screened, end = std::min(stop, arms.count);
         screen_all(team, matrix, question.metric, padded.asked(), {arms.ids + begin, end - begin},
@@ -162,7 +192,8 @@ Evaluated screen_and_evaluate(Team& team, const Matrix& matrix, const Question& 
                    });
         found.screened = end;
         found.positions = candidates.found();
-        if (static_cast<double>(found.positions.size()) > wanted.share * static_cast<double>(end)) {
+        found.too_many = static_cast<double>(found.positions.size()) > wanted.share * static_cast<double>(end);
+        if (found.too_many) {
             found.positions.clear();
             return found;
         }

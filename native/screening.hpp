@@ -12,10 +12,11 @@ namespace sureshot {
 void screen(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,
             Arms arms, double* scores, double* squares);
 
-// A query in double, and as it is screened.
+// A query, in one of two types, and as it is screened.
 struct Question {
     Metric metric;
-    const double* query;
+    const double* query;  // or null
+    const float* floats;  // or null
     const float* rounded;
 };
 
@@ -35,7 +36,8 @@ struct Wanted {
 // Some arms, by position, and their scores as they are ranked.
 struct Evaluated {
     std::int64_t screened;                // arms, until too many were left or all were screened
-    std::vector<std::int64_t> positions;  // none if too many were left
+    bool too_many;                        // were left, and none of them is evaluated
+    std::vector<std::int64_t> positions;
     std::vector<double> scores;
     bool trusted;  // or a score is no finite number, or a row has not the norm that it is said to have
 };

@@ -14,6 +14,10 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // Queries of a piece, if there are so many: the scores of an arm are read in whole cache lines.
 constexpr std::int64_t fewest_queries = 64;
 
+// To compare a score takes as long as to read so many numbers, and to sort a candidate.
+constexpr std::int64_t numbers_of_a_score = 8;
+constexpr std::int64_t numbers_of_a_candidate = 16;
+
 // Arms that a first threshold is found from, if there are so many: then few of the others reach it.
 constexpr std::int64_t arms_of_first_threshold = 4096;
 
@@ -50,7 +54,8 @@ Selection::Selection(std::vector<double> units, std::vector<double> lengths, std
       units_(std::move(units)),
       lengths_(std::move(lengths)),
       // What the jobs of a team fill is allocated before: they must not throw.
-      room_(new Candidate[units_.size() * most_]) {
+      room_(nullptr, Freed{&arena_, units_.size() * most_ * sizeof(Candidate)}) {
+    room_.reset(static_cast<Candidate*>(arena_.allocate(room_.get_deleter().bytes, alignof(Candidate))));
     own_.reserve(units_.size());
     for (std::size_t query = 0; query < units_.size(); ++query) {
         own_.push_back({room_.get() + query * most_, 0, full_at(0, k_, most_), -infinity});
@@ -176,7 +181,7 @@ void Selection::add(Team& team, const Score* scores, std::int64_t stride, std::i
     }
     begun_ = true;
     team.run(
-        queries(), errors.count,
+        queries(), numbers_of_a_score * errors.count,
         [&](std::int64_t begin, std::int64_t end) noexcept {
             if (begins) set_first_thresholds(scores, stride, errors, cuts, begin, end);
             for (std::int64_t arm = 0; arm < errors.count && !team.cancelled(); arm += arms_reaching) {
@@ -238,7 +243,7 @@ void Selection::drop(Query& query) const noexcept {
 
 Left Selection::candidates(Team& team) {
     team.run(
-        queries(), static_cast<std::int64_t>(4 * k_),
+        queries(), numbers_of_a_candidate * static_cast<std::int64_t>(4 * k_),
         [&](std::int64_t begin, std::int64_t end) noexcept {
             for (std::int64_t at = begin; at < end; ++at) {
                 Query& query = own_[static_cast<std::size_t>(at)];
@@ -249,6 +254,8 @@ Left Selection::candidates(Team& team) {
         },
         fewest_queries);
     Left left{{}, {0}};
+    left.starts.reserve(own_.size() + 1);
+    left.arms.reserve(own_.size() * 2 * k_);
     for (const Query& query : own_) {
         for (std::size_t at = 0; at < query.count; ++at) left.arms.push_back(query.kept[at].arm);
         left.starts.push_back(static_cast<std::int64_t>(left.arms.size()));

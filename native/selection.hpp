@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "arena.hpp"
 #include "kernels.hpp"
 #include "team.hpp"
 
@@ -49,6 +50,11 @@ private:
         std::int64_t arm;
         double low, high;
     };
+    struct Freed {
+        Arena* arena;
+        std::size_t bytes;
+        void operator()(Candidate* room) const { arena->deallocate(room, bytes, alignof(Candidate)); }
+    };
     // The arms whose high end was not below the threshold when they came, and the threshold: the k-th best low end of
     // those that had come when the list was last full. To choose among many now and then costs less than to
     // keep the k best at every moment.
@@ -91,7 +97,8 @@ private:
 
     std::size_t k_, most_;
     std::vector<double> units_, lengths_;
-    std::unique_ptr<Candidate[]> room_;
+    Arena arena_;
+    std::unique_ptr<Candidate[], Freed> room_;
     std::vector<Query> own_;
     bool begun_ = false;
 };

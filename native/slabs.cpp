@@ -49,7 +49,7 @@ class SlabCache {
     }
 
  private:
-    static constexpr std::size_t most = 3;  // 6 MB
+    static constexpr std::size_t most = 8;  // 16 MB
 
     static void free(Group* slab) { ::operator delete[](slab, std::align_val_t{slab_bytes}); }
 

@@ -1,6 +1,8 @@
 #include "survey.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "largest.hpp"
 
@@ -23,36 +25,41 @@ double predicted_waste(const Ledger& ledger, const Survey& survey) {
 
 }  // namespace
 
-Survey survey(const Ledger& ledger, std::int64_t k, double caution) {
+Survey seeming_best(const Ledger& ledger, const std::vector<std::int64_t>& arms, std::int64_t k, double caution) {
     Largest cautious(k), plain(k);
-    const auto some = ledger.arms_where([](std::int8_t status) { return (status == active) | (status == known); });
-    for (const std::int64_t position : some) {
+    for (const std::int64_t position : ledger.arms_with(known)) {
+        const double score = ledger.scores[static_cast<std::size_t>(position)];
+        cautious.show(score, position);
+        plain.show(score, position);
+    }
+    for (const std::int64_t position : arms) {
         const auto arm = static_cast<std::size_t>(position);
-        const bool exact = ledger.status[arm] == known;
-        const double seeming = exact ? ledger.scores[arm] : ledger.estimates[arm];
-        cautious.show(exact ? seeming : seeming - caution * ledger.errors[arm], position);
-        plain.show(seeming, position);
+        cautious.show(ledger.estimates[arm] - caution * ledger.errors[arm], position);
+        plain.show(ledger.estimates[arm], position);
     }
     Survey found;
     found.guess = cautious.last();
     for (const std::int64_t position : plain.keys()) {
         if (ledger.status[static_cast<std::size_t>(position)] == active) found.candidates.push_back(position);
     }
-    count_others(ledger, found);
+    return found;
+}
+
+std::vector<std::int64_t> other_arms(const Ledger& ledger, const Survey& survey) {
+    const auto all = ledger.arms_with(active);
+    std::vector<std::int64_t> found;
+    found.reserve(all.size());
+    std::set_difference(all.begin(), all.end(), survey.candidates.begin(), survey.candidates.end(),
+                        std::back_inserter(found));
     return found;
 }
 
 void count_others(const Ledger& ledger, Survey& survey) {
-    const auto others = ledger.arms_with(active);
-    survey.others = static_cast<std::int64_t>(others.size() - survey.candidates.size());
+    const auto others = other_arms(ledger, survey);
+    survey.others = static_cast<std::int64_t>(others.size());
     survey.runner_up = -1;
     double best = -infinite;
-    auto candidate = survey.candidates.begin();
     for (const std::int64_t position : others) {
-        if (candidate != survey.candidates.end() && *candidate == position) {
-            ++candidate;
-            continue;
-        }
         const double estimate = ledger.estimates[static_cast<std::size_t>(position)];
         if (survey.runner_up < 0 || estimate > best) {
             best = estimate;

@@ -16,10 +16,14 @@ struct Survey {
     double waste = 0.0;                    // candidates that are predicted not to be among the k best, if there is one
 };
 
-// A cautious estimate is `caution` standard errors below the estimate.
-Survey survey(const Ledger& ledger, std::int64_t k, double caution);
+// The guess and the candidates; `arms` are the active ones. A cautious estimate is `caution` standard errors below the
+// estimate.
+Survey seeming_best(const Ledger& ledger, const std::vector<std::int64_t>& arms, std::int64_t k, double caution);
 
-// Looks at the other active arms again, after some of them have been suspended or dropped.
+// The active arms that are no candidates, ascending.
+std::vector<std::int64_t> other_arms(const Ledger& ledger, const Survey& survey);
+
+// Looks at the other active arms.
 void count_others(const Ledger& ledger, Survey& survey);
 
 }  // namespace sureshot

@@ -15,7 +15,6 @@ struct Account {
     double high[totals_arms] = {};
     double low[totals_arms] = {};
     double largest[totals_arms] = {};
-    double squares[totals_arms] = {};
 
     // Adds one block sum of each arm to an unevaluated sum of two doubles (Knuth's exact addition).
     void add(const double* __restrict sums, std::int64_t count) {
@@ -35,19 +34,13 @@ struct Account {
             largest[at] = distance <= largest[at] ? largest[at] : distance;
         }
     }
-
-    void add_squares(const double* __restrict sums, std::int64_t count) {
-        for (std::int64_t at = 0; at < count; ++at) squares[at] += sums[at];
-    }
 };
 
 }  // namespace
 
 void totals(const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
             const double* centre, const double* weight, Totals out, double* space) noexcept {
-    const bool with_squares = out.squares != nullptr;
     double* const sums = space;
-    double* const squares = space + totals_space / 2;
     // Many blocks of a row at a time, which lie in one piece of memory; few of coordinate-major data.
     const std::int64_t most = coordinate_major(matrix) ? 32 : 128;
     Account account;
@@ -55,23 +48,20 @@ void totals(const Matrix& matrix, Metric metric, const double* query, Arms arms,
         account.high[at] = out.high[at];
         account.low[at] = out.low[at];
         account.largest[at] = out.largest[at];
-        if (with_squares) account.squares[at] = out.squares[at];
     }
     for (std::int64_t start = 0; start < blocks.count; start += most) {
         const Blocks few{blocks.ids + start, smaller(most, blocks.count - start), blocks.size, blocks.shift};
-        block_sums(matrix, metric, query, arms, few, sums, arms.count, with_squares ? squares : nullptr);
+        block_sums(matrix, metric, query, arms, few, sums, arms.count, nullptr);
         for (std::int64_t b = 0; b < few.count; ++b) {
             const double* own = sums + b * arms.count;
             account.add(own, arms.count);
             account.compare(own, arms.count, centre[start + b], weight[start + b]);
-            if (with_squares) account.add_squares(squares + b * arms.count, arms.count);
         }
     }
     for (std::int64_t at = 0; at < arms.count; ++at) {
         out.high[at] = account.high[at];
         out.low[at] = account.low[at];
         out.largest[at] = account.largest[at];
-        if (with_squares) out.squares[at] = account.squares[at];
     }
 }
 

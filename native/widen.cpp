@@ -35,10 +35,11 @@ void gather_runs(Element element, const void* first, const std::int64_t* ids, st
     });
 }
 
-void widen_rows(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end, float* values) noexcept {
+void widen_rows(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end, float* values,
+                std::int64_t stride) noexcept {
     for (std::int64_t arm = 0; arm < arms.count; ++arm) {
         widen(matrix.element, address_of(matrix, arms.ids[arm], begin), matrix.column_stride, end - begin,
-              values + arm * (end - begin));
+              values + arm * stride);
     }
 }
 

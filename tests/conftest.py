@@ -81,9 +81,7 @@ def _sum(terms: Floats) -> float:
 
 def oracle(data: Array, query: Floats, metric: str) -> tuple[Floats, Floats]:
     """Return the score of every row, as a user sees it, and how far rounding may carry it."""
-    table = rewards(data, query, metric)
-    scores = sums(table)
-    allowance = 2 * (data.shape[1] + 8) * (EPS * sums(np.abs(table)) + TINY)
+    terms = 2 * (data.shape[1] + 8)
     if metric == "cosine":
         # Scaled first, so that the oracle neither overflows nor underflows. Rows without a
         # direction have no cosine, and no search returns one.
@@ -92,8 +90,10 @@ def oracle(data: Array, query: Floats, metric: str) -> tuple[Floats, Floats]:
         rows = np.divide(values, largest, out=np.full(data.shape, np.nan), where=largest > 0)
         unit = query / np.abs(query).max()
         norms = np.sqrt(sums(rows**2) * math.fsum(unit**2))
-        scores, allowance = sums(rows * unit) / norms, 2 * (data.shape[1] + 8) * EPS / norms
-    elif metric == "abs-ip":
+        return sums(rows * unit) / norms, terms * EPS / norms
+    table = rewards(data, query, metric)
+    scores, allowance = sums(table), terms * (EPS * sums(np.abs(table)) + TINY)
+    if metric == "abs-ip":
         scores = np.abs(scores)
     return (0.0 - scores if metric in SMALLEST_FIRST else scores), allowance
 

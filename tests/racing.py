@@ -46,7 +46,7 @@ LEAST_COST = choice.least_cost
 def race_from(shortest_row: int, patch: pytest.MonkeyPatch) -> None:
     """Race rows that are at least so long, and no others, however many there are."""
 
-    def least_cost(problem: Problem, _rules: object) -> float:
+    def least_cost(problem: Problem, _rules: object, _n_begin: int | None = None) -> float:
         return 1e-9 if problem.source.n_coordinates >= shortest_row else math.inf
 
     patch.setattr(choice, "least_cost", least_cost)

@@ -112,6 +112,8 @@ BOTH_DOORS: list[Case] = [
     ({"progress": 1}, TypeError, r"progress must be a function.*got int"),
 ]
 TOP_K: list[Case] = [
+    ({"expected_score": "high"}, TypeError, r"expected_score must be a number, got 'high'"),
+    ({"expected_score": np.inf}, ValueError, r"expected_score must be finite, got inf"),
     ({"query": _with(np.nan)}, ValueError, r"query must be finite, got nan at coordinate 5"),
     ({"query": _with(-np.inf)}, ValueError, r"query must be finite, got -inf at coordinate 5"),
     (

@@ -16,7 +16,8 @@ from sureshot.queries import _divide
 from sureshot.result import share_time
 from sureshot.search.exact import AT_ONCE
 from sureshot.search.problem import Tally, timed
-from sureshot.search.race import finishing
+from sureshot.search.race import betting, finishing
+from sureshot.search.race.race import Race
 from sureshot.sources import costs
 from tests.conftest import CERTAIN
 
@@ -95,6 +96,24 @@ def test_more_queries_than_are_searched_at_once(races: list[Course]) -> None:
     np.testing.assert_array_equal(found.indices, expected)
 
 
+def test_a_race_that_is_over_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    alive: weakref.WeakSet[Race] = weakref.WeakSet()
+    side_by_side = []
+
+    class Counted(Race):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            alive.add(self)
+            side_by_side.append(len(alive))
+
+    monkeypatch.setattr(betting, "Race", Counted)
+    monkeypatch.setattr(costs, "PRODUCT_QUERY", 1e9)
+    data, queries = with_and_without_a_gap(np.random.default_rng(12))
+    queries = np.tile(queries[[0, 3, 4]], (4, 1))
+    sureshot.top_k(data, queries, 5, bounds=sureshot.scan(data), rng=1, threads=1)
+    assert side_by_side == [1] * len(queries)
+
+
 def without_a_gap(order: Literal["C", "F"]) -> tuple[Array, Array]:
     """Return rows and queries that have nothing in common."""
     rng = np.random.default_rng(8)
@@ -165,6 +184,27 @@ def test_a_batch_that_gains_by_sampling_is_raced() -> None:
     found = sureshot.top_k(data, queries, 5, bounds=sureshot.scan(data), rng=1)
     for one in found.queries:
         assert one.work.share < 0.5
+        assert not one.certificate.exact
+
+
+@pytest.mark.usefixtures("costs_decide")
+def test_a_batch_in_which_most_rows_are_never_read_is_raced() -> None:
+    # A little of all of them would cost more than a product. They share their memory: so many would take too much.
+    rng = np.random.default_rng(12)
+    n_arms, width, apart = 8000, 30_000, 64
+    times = np.arange(width + apart * n_arms)
+    waves = np.exp(1j * np.outer(rng.uniform(0.1, 3, 2), times))
+    loudness = np.repeat(rng.lognormal(0, 1.5, 40), len(times) // 40 + 1)[: len(times)]
+    values = (loudness * waves.real.sum(axis=0)).astype(np.float32)
+    data = np.lib.stride_tricks.sliding_window_view(values, width)[: apart * n_arms : apart]
+    queries = (rng.standard_normal((16, 2)) @ waves[:, :width]).real.astype(np.float32)
+    bounds = sureshot.scan(data)
+    found = sureshot.top_k(data, queries, 5, bounds=bounds, rng=1)
+    exactly = sureshot.top_k(data, queries, 5, method="exact")
+    np.testing.assert_array_equal(found.indices, exactly.indices)
+    np.testing.assert_array_equal(found.scores, exactly.scores)
+    for one in found.queries:
+        assert one.work.share < 0.1
         assert not one.certificate.exact
 
 

@@ -223,3 +223,22 @@ def test_only_a_complete_proof_is_called_unconditional(data: Array, query: Array
     assert not published.unconditional
     assert "as published" in published.assumption
     assert "unconditional" not in published.assumption
+
+
+def test_two_limits_that_were_checked_before_are_those_of_the_type(
+    data: Array, query: Array
+) -> None:
+    largest = 1.01 * float(np.abs(data).max())
+    limits = (-largest, largest)
+    same = (np.float64(-largest), np.float64(largest))
+    for dtype in (np.float64, np.float32, np.float16, np.float32):
+        rows = data.astype(dtype)
+        first, again = (sureshot.top_k(rows, query, 3, bounds=limits, rng=1) for _ in range(2))
+        expected = sureshot.top_k(rows, query, 3, bounds=same, rng=1)
+        for found in (first, again):
+            assert found.certificate == expected.certificate
+            assert found.work.numbers_read == expected.work.numbers_read
+            np.testing.assert_array_equal(found.scores, expected.scores)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="low < high"):
+            sureshot.top_k(data, query, 3, bounds=(1.0, 1.0))

@@ -32,6 +32,8 @@ def problem_of(kind: str, n_arms: int = 1000, width: int = 24_000, order: str = 
         patterns = rng.standard_normal((5, width))
         data += 2 * (rng.standard_normal((n_arms, 5)) @ patterns).astype(np.float32)
         query += rng.standard_normal(5) @ patterns
+    elif kind == "one stands out":
+        query += data[7]
     blocks = Blocks(width, 16 if order == "C" else 1)
     source = DenseSource(np.asarray(data, order=order), query, "ip", blocks, Team(2))  # type: ignore[call-overload]
     limit = float(np.abs(data).max())
@@ -74,6 +76,38 @@ def test_a_sample_tells_a_gap_from_none(kind: str, order: str) -> None:
     assert not tally.rounds
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_expected_score_shows_what_a_sample_does_not(order: str) -> None:
+    """One arm that stands out among many is hardly ever in a sample of them."""
+    problem = problem_of("one stands out", order=order)
+    assert isinstance(problem.source, DenseSource)
+    scores = problem.source.data.astype(np.float64) @ problem.source.query
+    chosen = [
+        choose(
+            dataclasses.replace(problem, k=1, expected_score=expected),
+            np.random.default_rng(0),
+            Tally(),
+            SAMPLE,
+        ).race
+        for expected in (-np.inf, float(np.median(scores)), float(scores.max()))
+    ]
+    assert chosen == [False, False, True]
+
+
+@pytest.mark.parametrize("metric", ["abs-ip", "sqeuclidean"])
+def test_no_answer_depends_on_the_expected_score(metric: str) -> None:
+    data = np.random.default_rng(0).standard_normal((1_500, 30_000), dtype=np.float32)
+    query = data[7] + 0.5 * data[8]
+    bounds = sureshot.scan(data)
+    usual = sureshot.top_k(data, query, 1, metric=metric, bounds=bounds, rng=0)
+    for expected in (-1e30, 0.0, float(usual.scores[0]), 1e30):
+        found = sureshot.top_k(
+            data, query, 1, metric=metric, bounds=bounds, rng=0, expected_score=expected
+        )
+        assert found.indices.tolist() == usual.indices.tolist() == [7]
+        assert found.scores.tobytes() == usual.scores.tobytes()
+
+
 def test_a_sample_changes_nothing_of_the_race_but_what_is_read() -> None:
     problem = problem_of("low rank")
     found = []
@@ -88,6 +122,25 @@ def test_a_sample_changes_nothing_of_the_race_but_what_is_read() -> None:
     assert [one.numbers_read - extra for one in sampled.rounds] == [
         one.numbers_read for one in plain.rounds
     ]
+
+
+def test_a_doubtful_prediction_is_made_again_from_more() -> None:
+    problem = problem_of("no gap", order="F")
+
+    def sampled(wanted: float, **changes: float) -> tuple[float, int]:
+        tally = Tally()
+        rules = dataclasses.replace(SAMPLE, **{"sampled_share": 1.0, **changes})  # type: ignore[arg-type]
+        cost = sampled_cost(problem, np.random.default_rng(0), tally, rules, wanted)
+        return cost, tally.numbers_read
+
+    first, few = sampled(np.inf)
+    assert few == SAMPLE.sampled_arms * SAMPLE.fewest_steps
+    assert sampled(1.01 * first) == (first, few)  # what is wanted
+    assert sampled(0.99 * first / SAMPLE.sampled_doubt) == (first, few)  # far above it
+    assert sampled(0.99 * first, sampled_share=0.0) == (first, few)  # to read on costs too much
+    again, more = sampled(0.99 * first)
+    assert again != first
+    assert 2 * few <= more <= SAMPLE.sampled_arms * SAMPLE.sampled_steps
 
 
 def test_a_doubtful_prediction_is_made_again_from_more() -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
 
 Lists = Callable[[np.random.Generator], "Floats"]
+TRIALS = 200
 
 
 def suboptimality(true_scores: Floats, chosen: Ints) -> float:
@@ -88,17 +89,18 @@ def failures(lists: Lists, k: int, epsilon: float, delta: float, trials: int) ->
 
 
 @pytest.mark.parametrize(
-    ("lists", "k"),
+    ("lists", "k", "epsilon", "delta"),
     [
-        (antithetic(2000, 0.21), 1),
-        (antithetic(2000, 0.21, copies=4), 3),
-        (two_valued(30, 1500), 5),
-        (beta(30, 1500), 5),
+        (antithetic(2000, 0.21), 1, 0.2, 0.01),
+        (antithetic(2000, 0.21), 1, 0.2, 0.3),
+        (antithetic(2000, 0.21, copies=4), 3, 0.2, 0.01),
+        (two_valued(30, 1500), 5, 0.2, 0.01),
+        (two_valued(30, 1500), 5, 0.4, 0.1),
+        (beta(30, 1500), 5, 0.2, 0.01),
     ],
 )
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 0.01), (0.2, 0.3), (0.4, 0.1)])
 def test_mean_rewards(lists: Lists, k: int, epsilon: float, delta: float) -> None:
-    assert_at_most(failures(lists, k, epsilon, delta, trials=400), 400, delta)
+    assert_at_most(failures(lists, k, epsilon, delta, TRIALS), TRIALS, delta)
 
 
 @pytest.mark.parametrize("metric", ["ip", "sqeuclidean", "l1", "cosine"])
@@ -134,9 +136,9 @@ def test_a_radius_divided_by_ten_is_caught(monkeypatch: pytest.MonkeyPatch) -> N
         return honest(n_arms, k, epsilon, delta, width / 10, ways)
 
     monkeypatch.setattr(schedule, "sample_size", tenth)
-    count = failures(antithetic(2000, 0.21), 1, 0.2, 0.01, trials=200)
+    count = failures(antithetic(2000, 0.21), 1, 0.2, 0.01, TRIALS)
     with pytest.raises(AssertionError, match=r"promised 0\.01"):
-        assert_at_most(count, 200, 0.01)
+        assert_at_most(count, TRIALS, 0.01)
 
 
 class InOrder(np.random.Generator):

@@ -19,7 +19,8 @@ from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot._native import Team
 from sureshot.blocks import Blocks
-from sureshot.sources.dense import REWARDS, DenseSource
+from sureshot.sources.dense import DenseSource
+from sureshot.sources.values import REWARDS
 from tests.conftest import ELEMENT_TYPES, LAYOUTS, random_data, rewards
 
 if TYPE_CHECKING:
@@ -31,12 +32,18 @@ if TYPE_CHECKING:
 LANES = 8
 
 
-@pytest.fixture(params=_native.instruction_sets())
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+@pytest.fixture
+def instruction_set_after() -> Iterator[None]:
+    """Use the same instruction set after the test as before."""
     best = _native.instruction_set()
-    _native.use_instruction_set(request.param)
-    yield request.param
+    yield
     _native.use_instruction_set(best)
+
+
+@pytest.fixture(params=_native.instruction_sets())
+def instruction_set(request: pytest.FixtureRequest, instruction_set_after: None) -> str:
+    _native.use_instruction_set(request.param)
+    return str(request.param)
 
 
 def load_with(asked: str) -> subprocess.CompletedProcess[str]:
@@ -102,65 +109,99 @@ def subsets(rng: np.random.Generator, n_arms: int) -> list[Ints]:
     return [np.arange(n_arms), np.arange(n_arms // 3, n_arms), np.sort(shuffled), shuffled]
 
 
-@pytest.mark.parametrize("layout", ["C", "F", "strided", "negative", "negative F"])
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.usefixtures("instruction_set")
 def test_kernels_do_what_the_model_does(
-    layout: str, dtype: str, shape: tuple[int, int], tmp_path: Path
+    dtype: str, shape: tuple[int, int], tmp_path: Path, instruction_set_after: None
 ) -> None:
+    """In one test for all instruction sets and layouts: the model takes most of the time."""
     rng = np.random.default_rng(shape)
     n_arms, width = shape
     plain = random_data(rng, shape, dtype)
-    numbers = plain.astype(np.float64)
     query, unit = rng.standard_normal(width), rng.random(width)
-    values, element = for_kernels(LAYOUTS[layout](plain, tmp_path))
-    team = Team(2)
+    stored = {
+        layout: for_kernels(LAYOUTS[layout](plain, tmp_path))
+        for layout in ("C", "F", "strided", "negative", "negative F")
+    }
     for arms in subsets(rng, n_arms):
-        _native.scan_rows(
-            values, element, query, unit, arms, team, *(found := np.full((2, len(arms)), np.nan))
-        )
-        reach = (np.abs(numbers[arms] - query) * unit).max(axis=1)
-        assert_same(found, np.stack([reach, sum_in_lanes(numbers[arms] ** 2)]))
-
-        _native.column_limits(values, element, arms, team, *(limits := np.full((2, width), np.nan)))
-        assert_same(limits, np.stack([numbers[arms].min(axis=0), numbers[arms].max(axis=0)]))
-
-        for reward, metric in REWARDS.items():
-            table = rewards(numbers[arms], query, reward)
-            scores = np.full(len(arms), np.nan)
-            dense = _native.Dense(values, element, metric, query, block=1, shift=0)
-            _native.row_scores(dense, query[None], arms, team, scores[None])
-            assert_same(scores, sum_in_lanes(table))
-            if reward == "ip":
-                both = np.full((2, len(arms)), np.nan)
-                queries = np.stack([query, unit])
-                norms = np.full(len(arms), np.nan)
-                _native.row_scores(dense, queries, arms, team, both, norms)
-                assert_same(both[0], scores)
-                assert_same(both[1], sum_in_lanes(numbers[arms] * unit))
-                assert_same(norms, sum_in_lanes(numbers[arms] ** 2))
-                alone = np.full(len(arms), np.nan)
-                _native.row_scores(dense, query[None], arms, team, both[:1], alone)
-                assert_same(both[0], scores)
-                assert_same(alone, norms)
-            for block in (1, 5, 16):
-                count = -(-width // block)
-                blocks = np.unique(np.append(rng.integers(0, count, 20), count - 1))
-                sums, squares = np.full((2, len(blocks), len(arms)), np.nan)
-                dense = _native.Dense(values, element, metric, query, block=block, shift=0)
-                asked = (dense, arms, blocks, team)
-                _native.block_sums(*asked, sums, squares)
-                assert_same(sums, blocks_in_lanes(table, blocks, block))
-                assert_same(squares, blocks_in_lanes(numbers[arms] ** 2, blocks, block))
-                _native.block_sums(*asked, again := np.full(sums.shape, np.nan))
-                assert_same(again, sums)
+        blocks = {}
+        for block in (1, 5, 16):
+            count = -(-width // block)
+            blocks[block] = np.unique(np.append(rng.integers(0, count, 20), count - 1))
+        expected = model(plain[arms].astype(np.float64), query, unit, blocks)
+        for name in _native.instruction_sets():
+            _native.use_instruction_set(name)
+            for layout, values in stored.items():
+                found = kernels(values, query, unit, arms, blocks)
+                assert found.keys() == expected.keys()
+                for what, numbers in expected.items():
+                    assert_same(found[what], numbers, f"{what}, {layout}, {name}")
 
 
-def assert_same(found: Array, expected: Array) -> None:
+def model(
+    numbers: Floats, query: Floats, unit: Floats, blocks: dict[int, Ints]
+) -> dict[str, Floats]:
+    """Return what the kernels promise to compute of these rows, done by numpy."""
+    reach = (np.abs(numbers - query) * unit).max(axis=1)
+    norms = sum_in_lanes(numbers**2)
+    made = {
+        "scan": np.stack([reach, norms]),
+        "limits": np.stack([numbers.min(axis=0), numbers.max(axis=0)]),
+    }
+    squares = {block: blocks_in_lanes(numbers**2, some, block) for block, some in blocks.items()}
+    for reward in REWARDS:
+        table = rewards(numbers, query, reward)
+        made[f"{reward} scores"] = sum_in_lanes(table)
+        if reward == "ip":
+            made["two queries"] = np.stack([made["ip scores"], sum_in_lanes(numbers * unit)])
+            made["norms of two queries"] = made["norms of one query"] = norms
+            made["one query"] = made["ip scores"][None]
+        for block, some in blocks.items():
+            sums = blocks_in_lanes(table, some, block)
+            made[f"{reward} sums of {block}"] = made[f"{reward} sums of {block} alone"] = sums
+            made[f"{reward} squares of {block}"] = squares[block]
+    return made
+
+
+def kernels(
+    stored: tuple[Array, _native.Element],
+    query: Floats,
+    unit: Floats,
+    arms: Ints,
+    blocks: dict[int, Ints],
+) -> dict[str, Floats]:
+    """Return the same by the kernels of the instruction set in use."""
+    team, made = Team(2), {}
+
+    def empty(name: str, *shape: int) -> Floats:
+        made[name] = np.full(shape, np.nan)
+        return made[name]
+
+    _native.scan_rows(*stored, query, unit, arms, team, *empty("scan", 2, len(arms)))
+    _native.column_limits(*stored, arms, team, *empty("limits", 2, len(query)))
+    for reward, metric in REWARDS.items():
+        dense = _native.Dense(*stored, metric, query, block=1, shift=0)
+        scores = empty(f"{reward} scores", len(arms))
+        _native.row_scores(dense, query[None], arms, team, scores[None])
+        if reward == "ip":
+            for name, queries in (("two queries", [query, unit]), ("one query", [query])):
+                out = empty(name, len(queries), len(arms))
+                norms = empty(f"norms of {name}", len(arms))
+                _native.row_scores(dense, np.stack(queries), arms, team, out, norms)
+        for block, some in blocks.items():
+            dense = _native.Dense(*stored, metric, query, block=block, shift=0)
+            sums = empty(f"{reward} sums of {block}", len(some), len(arms))
+            squares = empty(f"{reward} squares of {block}", len(some), len(arms))
+            _native.block_sums(dense, arms, some, team, sums, squares)
+            alone = empty(f"{reward} sums of {block} alone", len(some), len(arms))
+            _native.block_sums(dense, arms, some, team, alone)
+    return made
+
+
+def assert_same(found: Array, expected: Array, what: str = "") -> None:
     """Fail unless all bits are the same; for a number, so is its sign."""
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+    np.testing.assert_array_equal(found, expected, what)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected), what)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

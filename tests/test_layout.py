@@ -30,10 +30,12 @@ BASELINES = "baselines"
 CORE_OF_BASELINES = "sureshot.baselines._core"
 LOOPS_AND_DATA = ("sureshot.sources", "sureshot.search", "sureshot.api", "sureshot._validate")
 PUBLIC = {f"sureshot.{name}" for name in (*sureshot.__all__, "__version__", "_native")}
-# The checks are pure; of the searches they know the table of methods only.
+# The checks are pure; of the searches they know the table of methods, of the storage what a stored matrix is.
 TABLE = "sureshot.search.methods"
+STORED = "sureshot.storage.matrix"
 IMPURE = (
     "sureshot._native",
+    "sureshot.storage",
     "sureshot.sources",
     "sureshot.search",
     "sureshot.prepare",
@@ -44,7 +46,12 @@ IMPURE = (
     "asyncio",
 )
 # Only the room that prepares a search makes sources, and the core of the baselines one of its own.
-SOURCES = ("sureshot.sources.dense.DenseSource", "sureshot.sources.function.FunctionSource")
+SOURCES = (
+    "sureshot.sources.dense.DenseSource",
+    "sureshot.sources.stored.StoredSource",
+    "sureshot.sources.partitioned.PartitionedSource",
+    "sureshot.sources.function.FunctionSource",
+)
 # All that a search rests on is prepared before it begins.
 ABOVE_PREPARE = ("sureshot.queries", "sureshot.api")
 ABOVE_SEARCH = ("sureshot.prepare", "sureshot._validate", *ABOVE_PREPARE)
@@ -108,11 +115,14 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
         return [name for name in ours if name != "sureshot.cli.main"]
     if layer == "theory":
         return [name for name in names if within(name, (*LOOPS_AND_DATA, *upper))]
+    if layer == "storage":
+        above = ("sureshot.theory", *LOOPS_AND_DATA, *STATE, *ABOVE_SEARCH, *upper)
+        return [name for name in names if within(name, above)]
     if layer == "sources":
         above = ("sureshot.theory", "sureshot.search", *STATE, *ABOVE_SEARCH, *upper)
         return [name for name in names if within(name, above)]
     if layer == "_validate":
-        names = [name for name in names if not within(name, (TABLE,))]
+        names = [name for name in names if not within(name, (TABLE, STORED))]
         return [name for name in names if within(name, (*IMPURE, *upper))]
     if layer == "search":
         return [name for name in names if within(name, (*ABOVE_SEARCH, *SOURCES, *upper))]
@@ -172,6 +182,10 @@ def test_import_rules(module: str) -> None:
         ("sureshot.sources.x", "from sureshot.search import exact", "sureshot.search.exact"),
         ("sureshot.sources.x", "from sureshot._native import Ledger", "sureshot._native.Ledger"),
         ("sureshot.sources.x", "from sureshot._native import Dense, Team", None),
+        ("sureshot.storage.x", "from sureshot.sources import dense", "sureshot.sources.dense"),
+        ("sureshot.storage.x", "from sureshot._native import FileReader", None),
+        ("sureshot._validate.x", "from sureshot.storage.file import y", "sureshot.storage.file.y"),
+        ("sureshot._validate.x", "from sureshot.storage.matrix import Matrix", None),
         ("sureshot.search.x", "from sureshot.queries import y", "sureshot.queries.y"),
         ("sureshot.prepare.x", "from sureshot.queries import y", "sureshot.queries.y"),
         ("sureshot.queries", "from sureshot.prepare.top_k import PreparedQueries", None),

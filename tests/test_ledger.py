@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from sureshot import _native
-from sureshot._native import ACTIVE, DROPPED
+from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
 from sureshot.search.budget import Budget
 from sureshot.search.problem import Tally
 from sureshot.search.race import policy
 from sureshot.search.race.race import Race
 from tests.guarantee import assert_at_most
-from tests.ledgers import ledger_of
+from tests.ledgers import empty_ledger, ledger_of
 from tests.reference.estimates import estimates_of
 from tests.reference.evidence import Evidence
 from tests.reference.tables import CASES, N_ARMS, N_COORDINATES, Table, table_of
@@ -270,3 +270,54 @@ def test_what_is_known_of_an_arm_does_not_drift() -> None:
     ledger = ledger_of(rewards, steps + 1, guess=-math.inf, centre=0.1, stakes=False)
     # All rewards are the same, so that the estimate is the score.
     assert ledger.estimates[0] == pytest.approx(0.05 * (steps + 1), rel=1e-13)
+
+
+@pytest.mark.parametrize("n_arms", [1, 7, 63, 64, 65, 1535])
+@pytest.mark.parametrize("active", [0.0, 0.01, 0.5, 1.0])
+def test_statuses_are_counted_and_found_as_by_numpy(n_arms: int, active: float) -> None:
+    generator = np.random.default_rng(n_arms)
+    ledger = empty_ledger(n_arms, 10)
+    others = generator.choice((SUSPENDED, DROPPED, KNOWN), n_arms)
+    ledger.status[:] = np.where(generator.random(n_arms) < active, ACTIVE, others)
+    status = ledger.status.copy()
+    for wanted in (ACTIVE, SUSPENDED, DROPPED, KNOWN):
+        np.testing.assert_array_equal(ledger.arms_with(wanted), np.flatnonzero(status == wanted))
+    assert ledger.n_active == np.count_nonzero(status == ACTIVE)
+    assert ledger.n_undecided == np.count_nonzero(status <= SUSPENDED)
+
+
+def test_what_is_learnt_of_some_arms_is_known_and_ranked() -> None:
+    ledger = empty_ledger(100, 10)
+    generator = np.random.default_rng(3)
+    known, scores = np.empty(0, dtype=np.int64), np.empty(0)
+    for positions in np.split(generator.permutation(100)[:30], 3):
+        more = generator.standard_normal(len(positions))
+        known, scores = np.append(known, positions), np.append(scores, more)
+        expected = np.sort(scores)[-15] if len(scores) >= 15 else -np.inf
+        assert ledger.learn(positions, more, 15) == expected == ledger.kth_score(15)
+    np.testing.assert_array_equal(ledger.arms_with(KNOWN), np.sort(known))
+    np.testing.assert_array_equal(ledger.scores[known], scores)
+    with pytest.raises(ValueError, match="every arm has one score"):
+        ledger.learn(known[:2], scores[:1], 1)
+
+
+def test_stock_is_a_survey_and_the_verdicts_on_the_others() -> None:
+    # Arms far below the best three are beaten at the guess; the best stay, although epsilon lets them be beaten, too.
+    rewards = np.repeat(np.array([0.9, 0.8, 0.7, *np.full(97, -0.9)])[None], 64, axis=0)
+    seen, unseen = (ledger_of(rewards, 640, guess=640.0) for _ in range(2))
+    survey = unseen.survey(3, 0.5)
+    level, epsilon = math.log(20), 1e3
+    stock = seen.take_stock(_native.Team(2), 3, 0.5, -math.inf, epsilon, level)
+    np.testing.assert_array_equal(stock.candidates, [0, 1, 2])
+    assert stock.guess == survey.guess
+    others = np.arange(3, 100)
+    unseen.judge(_native.Team(1), others, survey.guess + epsilon, level, SUSPENDED)
+    np.testing.assert_array_equal(seen.status, unseen.status)
+    assert (seen.status[others] == SUSPENDED).any()
+    assert stock.others == np.count_nonzero(seen.status[others] == ACTIVE)
+    np.testing.assert_array_equal(seen.other_arms(stock), others[seen.status[others] == ACTIVE])
+    # At a threshold that is no guess they are dropped.
+    threshold = survey.guess + 1.0
+    dropped = unseen.take_stock(_native.Team(1), 3, 0.5, threshold, 0.0, level)
+    assert dropped.guess == threshold
+    assert not (unseen.status[:3] != ACTIVE).any()

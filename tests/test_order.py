@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import chi2
 
 from sureshot._native import Order
+from sureshot._seed import SEEDS, FirstDraw, seed_from
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
@@ -122,3 +123,13 @@ def test_small_probabilities_are_exact(bits: int) -> None:
     order.draw(2)
     first, second = weights_of(order)
     assert second / first == max(2.0**-bits, 2.0**-51)
+
+
+@pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937, np.random.Philox])
+def test_seeds_are_the_numbers_that_a_generator_draws(bits: type[np.random.BitGenerator]) -> None:
+    for given in (0, 5, 2**63 - 1):
+        generator, same = (np.random.Generator(bits(given)) for _ in range(2))
+        for _ in range(3):
+            assert seed_from(generator) == same.integers(SEEDS)
+        assert generator.random() == same.random()
+        assert FirstDraw(given).number() == np.random.default_rng(given).integers(SEEDS)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -278,3 +281,10 @@ def test_scores_near_the_end_of_double_do_not_stop_a_search(bounds: str | None) 
     found = sureshot.top_k(data, query, 3, bounds=bounds, rng=0)
     expected = sureshot.top_k(data, query, 3, method="exact")
     assert found.indices.tolist() == expected.indices.tolist()
+
+
+def test_the_page_lists_every_constant_with_its_value() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "policy.md").read_text("utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| (\S+) \| [^|]+ \| [^|]+ \|$", page, re.MULTILINE)
+    fields = dataclasses.fields(policy.Policy)
+    assert listed == [(field.name, repr(field.default)) for field in fields]

@@ -22,6 +22,7 @@ TOP_K: dict[str, Any] = {
     "budget_seconds": None,
     "where": None,
     "row_scale": None,
+    "expected_score": None,
     "rng": 0,
     "threads": 1,
     "block": None,
@@ -43,6 +44,14 @@ def test_the_scan_is_counted_with_the_first_query() -> None:
     tallies = [queries.problem(query, queries.team, None)[1] for query in range(2)]
     assert [tally.numbers_scanned for tally in tallies] == [2 * 5 * 40, 0]
     assert [tally.numbers_read for tally in tallies] == [2 * 5 * 40, 0]
+
+
+def test_an_expected_score_is_ranked_as_scores_are() -> None:
+    data = np.random.default_rng(0).random((5, 40))
+    for metric, expected in (("ip", 3.0), ("sqeuclidean", -3.0)):
+        options = TOP_K | {"metric": metric, "bounds": None, "expected_score": 3}
+        queries = prepare_top_k(top_k_request(data=data, query=data[0], **options))
+        assert queries.problem(0, queries.team, None)[0].expected_score == expected
 
 
 @pytest.mark.parametrize("check", [top_k_request, best_arms_request])

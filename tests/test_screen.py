@@ -9,7 +9,7 @@ import pytest
 
 import sureshot
 from sureshot import BoundsError, _native
-from sureshot.search import screen
+from sureshot.search import exact, screen
 from sureshot.theory import screening
 from tests.conftest import ELEMENT_TYPES, random_data
 
@@ -47,6 +47,17 @@ def assert_same(found: TopK, expected: TopK) -> None:
     assert found.indices.tolist() == expected.indices.tolist()
     assert found.scores.tobytes() == expected.scores.tobytes()
     assert found.certificate == expected.certificate
+
+
+def test_arms_after_the_best_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no arm of a round can be the best, there is nothing to evaluate in it."""
+    monkeypatch.setattr(exact, "NUMBERS_PER_ROUND", 200 * SIZE)
+    data = np.random.default_rng(0).standard_normal((N_ARMS, SIZE), dtype=np.float32)
+    found = sureshot.top_k(data, 3 * data[5], 1, method="exact")
+    assert found.indices.tolist() == [5]
+    assert found.work.rounds == N_ARMS // 200
+    assert found.work.exact_scores == 1
+    assert found.work.numbers_read == (N_ARMS + 1) * SIZE
 
 
 def random(rng: np.random.Generator) -> Array:

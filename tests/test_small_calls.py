@@ -12,6 +12,7 @@ from sureshot import Bounds, _native
 from sureshot.prepare import top_k
 from sureshot.search import screen
 from sureshot.search.race import betting
+from sureshot.sources.dense import DenseSource
 from sureshot.theory import intervals
 
 if TYPE_CHECKING:
@@ -64,6 +65,14 @@ def test_no_intervals_and_no_generator(
 def test_a_query_of_float32_is_not_scaled(monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
     monkeypatch.setattr(top_k, "in_range", refuse)
     sureshot.top_k(DATA, QUERY.astype(np.float32), metric=metric, bounds=SCAN)
+
+
+@pytest.mark.parametrize("metric", ["ip", "abs-ip", "cosine", "sqeuclidean", "l1"])
+def test_a_query_of_float32_is_read_as_it_is(monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
+    monkeypatch.setattr(DenseSource, "query", property(refuse))
+    monkeypatch.setattr(_native, "rounded_query", refuse)
+    bounds = Bounds(norms=SCAN.norms, norms_exact=True) if metric == "cosine" else None
+    sureshot.top_k(DATA, QUERY.astype(np.float32), metric=metric, bounds=bounds)
 
 
 def test_a_problem_without_a_budget_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:

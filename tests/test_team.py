@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from sureshot._elements import for_kernels
-from sureshot._native import Dense, Metric, Team, row_scores
+from sureshot._native import Dense, Metric, Team, Turns, row_scores
 
 ROOT = Path(__file__).parents[1]
 TASKS = Path("/proc/self/task")
@@ -54,6 +55,31 @@ def test_teams_of_several_threads_at_once() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, (2, 3, 2, 40)))
+
+
+def test_threads_that_take_turns_and_share_a_lock() -> None:
+    # Who has the lock waits for the turn, and who has the turn for the lock: but not for long.
+    turns, lock = Turns(), threading.Lock()
+    expected = scores(300, Team(1))
+
+    def work(_: int) -> bool:
+        right = True
+        with turns:
+            for _ in range(20):
+                with lock:
+                    right = right and scores(300, Team(1)) == expected
+        return right
+
+    with ThreadPoolExecutor(3) as pool:
+        assert all(pool.map(work, range(6)))
+
+
+def test_a_turn_ends_with_an_error() -> None:
+    turns = Turns()
+    with pytest.raises(ValueError, match="mine"), turns:
+        raise ValueError("mine")
+    with turns:
+        assert scores(5, Team(1)) == scores(5, Team(2))
 
 
 def run_alone(program: str) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import itertools
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,15 +145,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m measurements.estimators.run", description=__doc__
     )
-    parser.add_argument(
-        "--most-numbers",
-        type=float,
-        default=MOST_NUMBERS,
-        help="of the data; larger matrices get fewer rows; 2e8 by default",
-    )
-    parser.add_argument("--threads", type=int, default=machine.available_threads())
-    parser.add_argument("--out", type=Path, default=Path("results/estimators.jsonl"))
-    parser.add_argument("--write", action="store_true", help="write table and rows to docs")
+    command.add_most_numbers(parser, MOST_NUMBERS, "of the data; larger matrices get fewer rows")
+    command.add_run_options(parser, "estimators", "table and rows")
     command.add_options(parser, WORKLOADS)
     settings = parser.parse_args(arguments)
     command.refuse_unknown(parser, "workloads", settings.workloads)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from measurements.harness import machine
+
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable
 
 # Workloads that read a file, and the option that names it.
@@ -36,6 +38,29 @@ def add_options(parser: argparse.ArgumentParser, known: Iterable[str]) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="of data and searches; 0 by default")
     add_file_options(parser, names)
+
+
+def add_run_options(parser: argparse.ArgumentParser, room: str, written: str) -> None:
+    """Add the options of a room's command that measures what is missing, and may write it to the documents."""
+    threads = machine.available_threads()
+    parser.add_argument("--threads", type=at_least_one, default=threads, help="all by default")
+    parser.add_argument("--out", type=Path, default=Path(f"results/{room}.jsonl"))
+    parser.add_argument("--write", action="store_true", help=f"write {written} to docs")
+
+
+def add_most_numbers(parser: argparse.ArgumentParser, default: float, what: str) -> None:
+    """Add the option that leaves out what is too large for a machine."""
+    parser.add_argument(
+        "--most-numbers", type=float, default=default, help=f"{what}; {default:.0e} by default"
+    )
+
+
+def at_least_one(text: str) -> int:
+    """Return a number of an option that must be 1 or more."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected at least 1, got {number}")
+    return number
 
 
 def add_file_options(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:

@@ -24,8 +24,11 @@ MOST_PRODUCTS = 10**11
 # Where all metrics are compared, one query at a time: (rows, width).
 SMALL = (
     (100, 200),
+    (100, 2_000),
+    (1_000, 200),
     (1_000, 768),
     (1_000, 4_000),
+    (10_000, 384),
     (10_000, 2_000),
     (100_000, 384),
 )
@@ -59,13 +62,19 @@ def affordable(n: int, N: int, batch: int, most_numbers: int) -> bool:
 
 
 def cases(
-    workloads: Sequence[str], most_numbers: int, threads: int, seed: int, library_digest: str
+    workloads: Sequence[str],
+    most_numbers: int,
+    threads: int,
+    seed: int,
+    library_digest: str,
+    batches: Sequence[int] = BATCHES,
 ) -> list[PlaneCase]:
-    """Return all cases, those of the same data together."""
+    """Return all cases of these batches, those of the same data together."""
     found = []
     for workload in workloads:
-        sizes = [(n, N, batch, "ip") for n in ROWS for N in WIDTHS for batch in BATCHES]
-        sizes += [(n, N, 1, metric) for n, N in SMALL for metric in METRICS]
+        sizes = [(n, N, batch, "ip") for n in ROWS for N in WIDTHS for batch in batches]
+        if 1 in batches:
+            sizes += [(n, N, 1, metric) for n, N in SMALL for metric in METRICS]
         found += [
             PlaneCase(workload, metric, n, N, batch, threads, seed, library_digest)
             for n, N, batch, metric in sizes

@@ -2,7 +2,7 @@
 
 ``python -m measurements.plane.run`` measures float32 data in row order, top 10, against numpy, faiss.knn and
 usearch's exact search with the same number of threads. The largest matrices take 4 GB, the whole half an hour on
-two cores; ``--most-numbers 1e7`` leaves out the large ones. Each library has a loop of its own, with a rest before
+two cores; ``--most-numbers 1e7`` leaves out the large ones, ``--batches 1`` all but single queries. Each library has a loop of its own, with a rest before
 it, since the threads of a product stay awake for a while and slow down what runs beside them. Rows of JSON are
 appended to ``--out``; those of the same state of the library are skipped. ``--write`` puts table, figure and rows
 into docs/.
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,7 +79,12 @@ def run(settings: argparse.Namespace) -> list[rows.Row]:
     environment = {**machine.environment(), **libraries.versions()}
     digest = environment["library_digest"]
     wanted = cases(
-        settings.workloads, settings.most_numbers, settings.threads, settings.seed, digest
+        settings.workloads,
+        settings.most_numbers,
+        settings.threads,
+        settings.seed,
+        digest,
+        settings.batches,
     )
     todo = rows.missing(wanted, rows.read(settings.out))
     done = 0
@@ -112,20 +116,20 @@ def _queries(workload: str, N: int, count: int, seed: int) -> NDArray[np.float32
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m measurements.plane.run", description=__doc__)
+    command.add_most_numbers(parser, MOST_NUMBERS, "of the data; larger matrices are left out")
     parser.add_argument(
-        "--most-numbers",
-        type=float,
-        default=MOST_NUMBERS,
-        help="of the data; larger matrices are left out; 1e9 by default",
+        "--batches",
+        type=int,
+        nargs="+",
+        choices=BATCHES,
+        default=BATCHES,
+        metavar="QUERIES",
+        help=f"of {', '.join(map(str, BATCHES))}; with 1 also the small sizes of all metrics; all by default",
     )
-    parser.add_argument("--threads", type=int, default=machine.available_threads())
-    parser.add_argument("--out", type=Path, default=Path("results/plane.jsonl"))
-    parser.add_argument("--write", action="store_true", help="write table, figure, rows to docs")
+    command.add_run_options(parser, "plane", "table, figure and rows")
     command.add_options(parser, WORKLOADS)
     settings = parser.parse_args(arguments)
     command.refuse_unknown(parser, "workloads", settings.workloads)
-    if settings.threads < 1:
-        parser.error(f"--threads: expected at least 1, got {settings.threads}")
     return settings
 
 

@@ -10,6 +10,7 @@ import sureshot
 from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot.experiments import clock
+from sureshot.search.exact_batch import MULTIPLIED
 from sureshot.search.multiplication import ByBlas
 from sureshot.sources.tiles import Tiles
 
@@ -28,6 +29,8 @@ PAIRS = 10  # arms of a query that are evaluated
 # Arrays so small that only what a query costs by itself counts, and what a score does.
 SHORT = 16
 FEW_ARMS, MORE_ARMS = 200, 2000
+# By column, where so few queries are screened: a wider array, since a screen of fewer numbers does not pay.
+FEWEST_SCREENED, MOST_SCREENED, SCREENED_WIDTH = 2, 8, 200
 
 
 def median_seconds(call: Callable[[int], object]) -> float:
@@ -72,7 +75,11 @@ class BatchCalibration:
         scores, squares = np.empty((len(self.data), count), np.float32), np.empty(len(self.data))
         return median_seconds(
             lambda _: self.tiles.multiply(
-                self.arms, self.queries[:count], scores, squares, self.team
+                self.arms,
+                _native.Operand(self.queries[:count], self.team),
+                scores,
+                squares,
+                self.team,
             )
         )
 
@@ -138,6 +145,24 @@ class BatchCalibration:
         score = 1e9 * (more - query) / MANY / (MORE_ARMS - FEW_ARMS) - SHORT * each
         numbers = SHORT * (FEW_ARMS * each + PAIRS * pair)
         return 1e9 * call, 1e9 * query / MANY - FEW_ARMS * score - numbers, score
+
+    def screened_query(self, each: float, score: float) -> float:
+        """Time a query that shares a screen, besides its numbers and scores."""
+        rng = np.random.default_rng(7)
+        data = np.asfortranarray(rng.random((MORE_ARMS, SCREENED_WIDTH), dtype=np.float32))
+
+        def screen(count: int) -> float:
+            queries = rng.random((count, SCREENED_WIDTH), dtype=np.float32)
+            found = sureshot.top_k(data, queries, PAIRS, method="exact", threads=self.threads)
+            if found.work.choice == MULTIPLIED:
+                raise RuntimeError(f"{count} queries by column were multiplied, expected a screen")
+            return median_seconds(
+                lambda _: sureshot.top_k(data, queries, PAIRS, method="exact", threads=self.threads)
+            )
+
+        few, more = screen(FEWEST_SCREENED), screen(MOST_SCREENED)
+        _, query = line(few, more, FEWEST_SCREENED, MOST_SCREENED)
+        return 1e9 * query - each * data.size - score * MORE_ARMS
 
     def small_array(self) -> tuple[float, float]:
         """Time a query and a score of a batch whose scores are all computed, besides their sums."""

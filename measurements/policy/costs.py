@@ -133,6 +133,7 @@ def batch_costs(batch: BatchCalibration) -> dict[str, tuple[float, float]]:
         "SHARED_NUMBER": (shared, costs.SHARED_NUMBER),
         "SCREEN_NUMBER": (screen_each, costs.SCREEN_NUMBER),
         "SCREEN_READ": (screen_read, costs.SCREEN_READ),
+        "SCREEN_QUERY": (batch.screened_query(screen_each, score), costs.SCREEN_QUERY),
         "EVALUATED_SCORE": (evaluated_score, costs.EVALUATED_SCORE),
         "EVALUATED_QUERY": (evaluated_query, costs.EVALUATED_QUERY),
         "PRODUCT_NUMBER": (each, costs.PRODUCT_NUMBER),

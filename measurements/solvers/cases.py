@@ -26,6 +26,8 @@ FEW = 20  # atoms that a signal is made of
 STRUCTURES = ("low-rank", "gaussian")
 VARIANTS = ("plain", "pairwise")
 RANK, NOISE = 20, 1.0
+MOST_ATOMS = 10_000  # of Frank–Wolfe
+LONGER = 5  # times as many samples, of as many fewer atoms: what structure shows takes samples to be seen
 GAP = 1e-3  # of the first one, where Frank–Wolfe ends
 MOST_STEPS = 300
 
@@ -53,13 +55,18 @@ def cases(
 ) -> list[SolverCase]:
     """Return all cases whose dictionaries have at most so many numbers."""
     possible = [n for n in ATOMS if n * samples <= most_numbers]
-    shared = samples, threads, seed, digest
+    shared = threads, seed, digest
     found = [
-        SolverCase("omp", "gaussian", order, "", n, *shared) for n in possible for order in ORDERS
+        SolverCase("omp", "gaussian", order, "", n, samples, *shared)
+        for n in possible
+        for order in ORDERS
     ]
+    most = max(n for n in possible if n <= MOST_ATOMS)
+    shapes = [(structure, most, samples) for structure in STRUCTURES]
+    shapes.append((STRUCTURES[0], most // LONGER, LONGER * samples))
     return found + [
-        SolverCase("frank-wolfe", structure, "F", variant, possible[-1], *shared)
-        for structure in STRUCTURES
+        SolverCase("frank-wolfe", structure, "F", variant, n, N, *shared)
+        for structure, n, N in shapes
         for variant in VARIANTS
     ]
 

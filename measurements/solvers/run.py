@@ -3,14 +3,15 @@
 ``python -m measurements.solvers.run`` times orthogonal matching pursuit of noiseless signals of 20 atoms against
 ``sklearn.linear_model.orthogonal_mp(precompute=False)``, for 1,000 to 20,000 atoms of 20,000 samples in float32, and Frank–Wolfe over an ℓ1 ball
 against the same steps with an exact oracle, and copt's. The largest dictionary takes 1.6 GB; ``--most-numbers`` leaves out larger
-ones, ``--samples`` makes all of them smaller. Rows of JSON are appended to ``--out``; those of the same state of the library are
+ones, ``--samples`` makes all of them smaller, and ``--seconds`` ends early; the same command goes on. Rows of JSON are appended to ``--out``; those of the same state of the library are
 skipped. ``--write`` puts tables, the figure and the rows into docs/.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+import math
+import time
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from measurements.solvers.cases import (
 )
 from sureshot.experiments import clock, rows
 
-CALLS = 3
+CALLS = {"omp": 3, "frank-wolfe": 1}  # of each side; one of hundreds of steps is long enough
 PATIENCE = 60.0
 
 
@@ -42,7 +43,7 @@ def measure(case: SolverCase) -> rows.Row:
     made = dictionary(case)
     wanted = signal(made, case.seed)
     sides = (pursuits if case.task == "omp" else minimisers)(made, wanted, case)
-    times = clock.in_turn(sides, range(CALLS), rest=2 * clock.REST, patience=PATIENCE)
+    times = clock.in_turn(sides, range(CALLS[case.task]), rest=2 * clock.REST, patience=PATIENCE)
     seconds = {name: its.median for name, its in times.items()}
     found = {name: its.results[-1] for name, its in times.items()}
     facts = _of_pursuits(found) if case.task == "omp" else _of_minimisers(found, wanted)
@@ -90,7 +91,11 @@ def run(settings: argparse.Namespace) -> list[rows.Row]:
         settings.seed,
         environment["library_digest"],
     )
+    began = time.perf_counter()
     for case in rows.missing(wanted, rows.read(settings.out)):
+        if time.perf_counter() - began > settings.seconds:
+            report("not all measured yet: the same command goes on")
+            break
         row = {**environment, **measure(case)}
         rows.append(settings.out, row)
         times = ", ".join(f"{name} {1e3 * taken:.3g} ms" for name, taken in row["seconds"].items())
@@ -102,16 +107,16 @@ def run(settings: argparse.Namespace) -> list[rows.Row]:
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m measurements.solvers.run", description=__doc__)
-    parser.add_argument(
-        "--most-numbers",
-        type=float,
-        default=ATOMS[-1] * SAMPLES,
-        help="of a dictionary; larger ones are left out; 4e8 by default",
-    )
+    most = ATOMS[-1] * SAMPLES
+    command.add_most_numbers(parser, most, "of a dictionary; larger ones are left out")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="20,000 by default")
-    parser.add_argument("--threads", type=int, default=machine.available_threads())
-    parser.add_argument("--out", type=Path, default=Path("results/solvers.jsonl"))
-    parser.add_argument("--write", action="store_true", help="write tables, figure, rows to docs")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=math.inf,
+        help="begin with no other case after so many; the same command goes on",
+    )
+    command.add_run_options(parser, "solvers", "tables, figure and rows")
     command.add_options(parser, ())
     settings = parser.parse_args(arguments)
     if settings.most_numbers < ATOMS[0] * settings.samples:

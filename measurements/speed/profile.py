@@ -39,6 +39,7 @@ PARTS = (
     ("setting up the problem", "sureshot.prepare.top_k", "PreparedQueries.problem"),
     ("setting up the problem", "sureshot.prepare.top_k", "choose_intervals"),
     ("setting up the race", "sureshot.search.race.race", "Race.__init__"),
+    (SAMPLING, "sureshot.search.race.reading", "Reading.read_on"),
     (SAMPLING, "sureshot.search.race.reading", "Reading.bet_on"),
     ("replaying bets", "sureshot.search.race.race", "Race.suspend_and_drop"),
     ("replaying bets", "sureshot.search.race.race", "Race._drop"),

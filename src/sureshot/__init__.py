@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from sureshot.api import best_arms, scan, top_k
 from sureshot.bounds import Bounds
-from sureshot.errors import BoundsError, JournalError, PullError
+from sureshot.errors import BoundsError, JournalError, PullError, StorageError
 from sureshot.result import Certificate, RoundInfo, TopK, Work
+from sureshot.stacking import hstack, partitioned, vstack
+from sureshot.storage.opening import open_matrix
 
 __version__ = "0.1.0"
 
@@ -16,9 +18,14 @@ __all__ = [
     "JournalError",
     "PullError",
     "RoundInfo",
+    "StorageError",
     "TopK",
     "Work",
     "best_arms",
+    "hstack",
+    "open_matrix",
+    "partitioned",
     "scan",
     "top_k",
+    "vstack",
 ]

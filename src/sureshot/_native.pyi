@@ -7,6 +7,17 @@ class Team:
     def start(self) -> None: ...
     def cancel(self) -> None: ...
 
+class FileReader:
+    def __init__(self, descriptor: int, threads: int) -> None: ...
+    def read(self, offsets: Ints, length: int, out: Array) -> None: ...
+
+def resident_share(data: Array) -> float: ...
+
+class Turns:
+    def __init__(self) -> None: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *raised: object) -> None: ...
+
 class Order:
     def __init__(self, weight: Floats, seed: int) -> None: ...
     @property
@@ -118,6 +129,17 @@ class Ledger:
         start: int,
         stop: int,
     ) -> Met: ...
+    def read_on(
+        self,
+        team: Team,
+        dense: Dense,
+        arms: Ints,
+        order: Order,
+        centre: Floats,
+        stop: int,
+        guess: float,
+        stakes: bool,
+    ) -> Met: ...
     def add(
         self,
         team: Team,
@@ -128,9 +150,19 @@ class Ledger:
         squares: Floats | None = None,
     ) -> Met: ...
     def survey(self, k: int, caution: float) -> Survey: ...
+    def take_stock(
+        self,
+        team: Team,
+        k: int,
+        caution: float,
+        threshold: float,
+        epsilon: float,
+        log_level: float,
+    ) -> Survey: ...
     def remaining_steps(
         self, team: Team, length: int, theta: float, log_level: float
     ) -> tuple[float, float]: ...
+    def other_arms(self, survey: Survey) -> Ints: ...
     def needed_steps(
         self, positions: Ints, length: int, theta: float, log_level: float
     ) -> Floats: ...
@@ -143,7 +175,6 @@ class Ledger:
         theta: float,
         log_level: float,
         beaten: int,
-        survey: Survey | None = None,
     ) -> int: ...
     def ceiling(self, team: Team, positions: Ints, log_level: float, low: float) -> float: ...
     def raise_limit(self, limit: float) -> None: ...
@@ -153,6 +184,7 @@ class Ledger:
     def n_active(self) -> int: ...
     @property
     def n_undecided(self) -> int: ...
+    def learn(self, positions: Ints, scores: Floats, k: int) -> float: ...
     def kth_score(self, k: int) -> float: ...
 
 class Element(Enum):
@@ -181,7 +213,7 @@ class Dense:
         data: Array,
         element: Element,
         metric: Metric,
-        query: Floats,
+        query: Array,
         *,
         block: int,
         shift: int,
@@ -212,13 +244,16 @@ def round_queries(
     norms: Floats,
     lost: Floats,
 ) -> bool: ...
+def packed_together(width: int) -> int: ...
 
-PRODUCT_COLUMNS: int
+class Operand:
+    def __init__(self, queries: Array, team: Team) -> None: ...
+    @property
+    def roundings(self) -> int: ...
+    def multiply(
+        self, dense: Dense, arms: Ints, team: Team, scores: Array, squares: Floats
+    ) -> None: ...
 
-def product_roundings(columns: int) -> int: ...
-def multiply(
-    dense: Dense, arms: Ints, queries: Array, team: Team, scores: Array, squares: Floats
-) -> None: ...
 def measure_queries(queries: Array, team: Team, sizes: Floats, norms: Floats) -> None: ...
 def best_of_rows(
     scores: Floats, k: int, team: Team, best_arms: Ints, best_scores: Floats
@@ -263,7 +298,6 @@ def totals(
     high: Floats,
     low: Floats,
     largest: Floats,
-    squares: Floats | None = None,
 ) -> None: ...
 def row_scores(
     dense: Dense,
@@ -281,13 +315,14 @@ def pair_scores(
     team: Team,
     scores: Floats,
 ) -> None: ...
-def column_scores(
+def run_scores(
     dense: Dense,
     starts: Ints,
     stops: Ints,
     arms: Ints,
     team: Team,
     scores: Floats,
+    squares: Floats | None = None,
 ) -> None: ...
 
 FLOAT_ROUNDINGS: int
@@ -301,6 +336,7 @@ def screen(
     squares: Floats | None = None,
 ) -> None: ...
 def rounded_query(metric: Metric, query: Floats) -> tuple[Array, float, float, float] | None: ...
+def norm_if_usual(query: Array) -> float | None: ...
 def screen_and_evaluate(
     dense: Dense,
     rounded: Array,
@@ -320,7 +356,7 @@ def screen_and_evaluate(
     norms: Floats | None,
     screened_leeway: float,
     leeway: float,
-) -> tuple[int, Ints, Floats, bool]: ...
+) -> tuple[int, bool, Ints, Floats, bool]: ...
 def candidates(
     sums: Floats,
     squares: Floats | None,

@@ -24,11 +24,29 @@ class FirstDraw:
 
     def number(self) -> int:
         """Draw it: the same number each time."""
-        return int(np.random.default_rng(self.given).integers(SEEDS))
+        return _first_bits(np.random.PCG64(self.given))
 
 
 Seed: TypeAlias = int | FirstDraw
 Rng: TypeAlias = Seed | np.random.Generator
+
+
+def seed_from(generator: np.random.Generator) -> int:
+    """Draw a seed: what ``generator.integers(SEEDS)`` returns, in less time.
+
+    Examples
+    --------
+    >>> bool(seed_from(np.random.default_rng(5)) == np.random.default_rng(5).integers(SEEDS))
+    True
+    """
+    bits = generator.bit_generator
+    # Other generators draw other words.
+    return _first_bits(bits) if type(bits) is np.random.PCG64 else int(generator.integers(SEEDS))
+
+
+def _first_bits(words: np.random.PCG64) -> int:
+    """Draw a word of 64 bits and return the first of them: a number below a power of two needs no other."""
+    return int(words.random_raw()) >> 64 - SEED_BITS
 
 
 def generator_of(rng: Rng) -> np.random.Generator:

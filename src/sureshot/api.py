@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from sureshot.queries import run_queries
 from sureshot.result import share_time
 from sureshot.search.problem import Tally
 from sureshot.search.run import run
+from sureshot.storage.opening import opened
 
 if TYPE_CHECKING:
     import os
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
 
     from sureshot._types import Array, Ints
     from sureshot.result import RoundInfo, TopK
+    from sureshot.storage.matrix import Matrix
 
     Rng = int | np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | None
 
 
 def top_k(
-    data: Array,
+    data: Array | Matrix,
     query: npt.ArrayLike,
     k: int = 10,
     *,
@@ -46,10 +48,12 @@ def top_k(
     budget_seconds: float | None = None,
     where: npt.ArrayLike | None = None,
     row_scale: npt.ArrayLike | None = None,
+    expected_score: float | None = None,
     rng: Rng = None,
     threads: int | None = None,
     block: int | None = None,
     progress: Callable[[RoundInfo], object] | None = None,
+    client: Any = None,
 ) -> TopK:
     """Find the k best rows of `data` for `query`, with a certificate.
 
@@ -58,7 +62,9 @@ def top_k(
     data
         Array or memory map of shape (n, N), of float16, float32, float64, bfloat16 (of ml_dtypes),
         int8, uint8, int16 or bool, in any memory order. It is never copied, and only the rows and
-        coordinates needed are read.
+        coordinates needed are read. Or what `open_matrix`, `vstack`, `hstack` and `partitioned` return; an
+        array of zarr, h5py or dask; a column of pyarrow with lists of one length; a tensor in this machine's
+        memory. See ``docs/scale.md``.
     query
         Shape (N,), or (queries, N) for several queries with one row of results each.
     k
@@ -107,6 +113,10 @@ def top_k(
         A known factor of each row, shape (n,), finite and above 0: the score is the inner product times
         it, for stored weights, say, or rows kept with a scale. For ``"ip"`` and ``"abs-ip"``; epsilon is
         in units of these scores, and `bounds` are those of the data without the factor.
+    expected_score
+        About what the k-th best score will be, if that is known: from the last of many similar queries, say, as in a
+        solver. It helps to decide whether to sample or to read everything, where few rows stand out among many;
+        neither the answer nor the guarantee depends on it.
     rng
         Seed or numpy Generator of the random order. Queries chosen in the light of earlier answers
         must not reuse one integer seed: pass a Generator.
@@ -118,6 +128,9 @@ def top_k(
         are contiguous (16 if nothing but norms is known), else a cache line. For experiments.
     progress
         Called with a `RoundInfo` after each round.
+    client
+        Of ``dask.distributed``: where the partitions of a dask array are searched. By default the client of the
+        moment, if there is one, else the threads of this process.
 
     Returns
     -------
@@ -135,7 +148,7 @@ def top_k(
     """
     started = time.perf_counter()
     request = top_k_request(
-        data=data,
+        data=opened(data, client),
         query=query,
         k=k,
         metric=metric,
@@ -148,6 +161,7 @@ def top_k(
         budget_seconds=budget_seconds,
         where=where,
         row_scale=row_scale,
+        expected_score=expected_score,
         rng=rng,
         threads=threads,
         block=block,
@@ -278,7 +292,7 @@ def best_arms(
     return replace(found, work=replace(found.work, pulls_paid=prepared.rewards.paid))
 
 
-def scan(data: Array, *, threads: int | None = None) -> Bounds:
+def scan(data: Array | Matrix, *, threads: int | None = None) -> Bounds:
     """Read `data` once for what bounds it, for use in every later search of the same data.
 
     Takes a scale for each coordinate from a sample of rows, then the largest scaled value and the
@@ -303,5 +317,5 @@ def scan(data: Array, *, threads: int | None = None) -> Bounds:
     >>> scan(data)
     Bounds(scan of 500 rows of 3000 coordinates)
     """
-    data, threads = scan_request(data=data, threads=threads)
-    return scan_rows(data, np.arange(len(data)), Team(threads))
+    matrix, threads = scan_request(data=opened(data), threads=threads)
+    return scan_rows(matrix, np.arange(len(matrix)), Team(threads))

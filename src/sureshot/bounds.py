@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot import _native
-from sureshot._elements import for_kernels
 from sureshot.sources.norms import norms_of
+from sureshot.sources.passes import column_limits, reach_and_squares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
+    from sureshot.storage.matrix import Matrix
 
 # A scan takes the scale of each coordinate from this many runs of this many rows, spread over the
 # data. Runs of neighbours, because reading one value of a column loads a whole cache line.
@@ -127,15 +127,13 @@ class Bounds:
         return cls(**{name: _unchangeable(known[name]) for name in known}, norms_exact=exact)
 
 
-def scan_rows(data: Array, arms: Ints, team: Team) -> Bounds:
+def scan_rows(data: Array | Matrix, arms: Ints, team: Team) -> Bounds:
     """Scan some rows of checked data: scales from a sample of them, then one pass over all of them.
 
     What is found has one entry for each of these rows.
     """
-    n_arms, width = len(arms), data.shape[1]
-    values, element = for_kernels(data)
-    low, high = np.empty((2, width))
-    _native.column_limits(values, element, arms[_sample(n_arms)], team, low, high)
+    n_arms = len(arms)
+    low, high = column_limits(data, arms[_sample(n_arms)], team)
     # Values that are not finite are found below, by the norm of their row. In place, because fresh
     # memory costs more than the arithmetic.
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
@@ -151,8 +149,7 @@ def scan_rows(data: Array, arms: Ints, team: Team) -> Bounds:
             unit = np.empty_like(scale)
             scale.fill(1)
         np.divide(1, scale, out=unit)
-    reach, squares = np.empty((2, n_arms))
-    _native.scan_rows(values, element, middle, unit, arms, team, reach, squares)
+    reach, squares = reach_and_squares(data, middle, unit, arms, team)
     norms = norms_of(data, arms, squares)
     finite = np.isfinite(norms) & np.isfinite(reach)
     if not finite.all():

@@ -46,3 +46,7 @@ class PullError(RuntimeError):
 
 class JournalError(ValueError):
     """A journal belongs to another problem, is not a journal, is locked, or is not writable."""
+
+
+class StorageError(OSError):
+    """A file cannot be read, is cut off, or has changed while it was searched."""

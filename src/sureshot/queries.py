@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot._native import Team
+from sureshot._native import Team, Turns
 from sureshot.result import share_time, stack
 from sureshot.search import exact
 from sureshot.search.batch_results import BatchResults
@@ -39,6 +39,12 @@ TRIED = 2
 
 def run_queries(queries: PreparedQueries, started: float) -> TopK:
     """Search with all queries of a call, which began at `started` by `time.perf_counter`."""
+    found = _run(queries, started)
+    queries.check_unchanged()
+    return found
+
+
+def _run(queries: PreparedQueries, started: float) -> TopK:
     request, norms = queries.request, None
     if request.single and not queries.need_norms:
         problem, tally = queries.problem(0, queries.team, None)
@@ -108,27 +114,29 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
         tally.seconds = time.perf_counter() - began
         return outcome
 
+    turns = Turns()
+
+    def race_beside_others(query: int) -> Outcome:
+        with turns:
+            return race(query, Team(1, team))
+
     results: list[TopK] = []
-    raced: list[Outcome] = []
     with ThreadPoolExecutor(threads) as pool:
         try:
             while len(results) < len(which):
-                size = exact.AT_ONCE if raced else TRIED
+                size = exact.AT_ONCE if results else TRIED
                 some = which[len(results) : len(results) + size]
                 # A thread for each query is never slower than all threads for one after the other, as
                 # long as no thread is left without a query.
                 alone = len(some) % threads if threads > 1 else len(some)
                 outcomes = [race(query, team) for query in some[:alone]]
                 began = time.perf_counter()
-                side_by_side = list(
-                    pool.map(lambda query: race(query, Team(1, team)), some[alone:])
-                )
+                side_by_side = list(pool.map(race_beside_others, some[alone:]))
                 _divide(time.perf_counter() - began, [one.tally for one in side_by_side])
                 outcomes += side_by_side
                 rest = which[len(results) + len(some) :]
                 if rest and finishing.products_cost_less(outcomes, len(rest)):
                     return results + _multiply_the_rest(queries, outcomes, rest, norms)
-                raced = outcomes
                 answers = finishing.answers(outcomes, team)
                 results += [
                     result_of(one.problem, answer, one.tally)
@@ -149,13 +157,12 @@ def _multiply_the_rest(
     norms: Floats | None,
 ) -> list[TopK]:
     """Answer what some races have left, and the queries that follow them, by a matrix product."""
-    over = [one for one in outcomes if one.over]
-    answers = finishing.answers(over, queries.team)
     done = {
-        one.tally.query: result_of(one.problem, answer, one.tally)
-        for one, answer in zip(over, answers, strict=True)
+        one.tally.query: result_of(one.problem, one.answer, one.tally)
+        for one in outcomes
+        if one.answer is not None
     }
-    begun = {one.tally.query: one.tally for one in outcomes if not one.over}
+    begun = {one.tally.query: one.tally for one in outcomes if one.answer is None}
     exactly = iter(_run_exactly(queries, [*begun, *rest], norms, begun))
     raced = [one.tally.query for one in outcomes]
     return [done[query] if query in done else next(exactly) for query in (*raced, *rest)]

@@ -313,3 +313,16 @@ def test_a_block_of_its_own(invoke: Invoke, folder: Path) -> None:
     expected = library(folder, "query.npy", bounds=(-1, 1), block=7, budget=0.05, rng=3)
     assert found["parameters"]["block"] == 7
     assert found["work"]["numbers_read"] == expected.work.numbers_read
+
+
+def test_data_in_other_formats(invoke: Invoke, tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    data = np.random.default_rng(0).standard_normal((30, 200), dtype=np.float32)
+    files = [str(tmp_path / name) for name in ("data.h5", "query.npy")]
+    np.save(files[1], data[4])
+    with h5py.File(files[0], "w") as file:
+        for name in ("a", "b"):
+            file.create_dataset(name, data=data, chunks=(10, 50))
+    found = invoke("search", *files, "--name", "b", "--json")
+    assert json.loads(found.stdout)["indices"][0] == 4
+    assert_refused(invoke("search", *files), f"{files[0]} holds several: say which by name=")

@@ -49,6 +49,13 @@ def test_the_cases_of_one_matrix_follow_each_other_and_have_room() -> None:
     assert max(case.batch * case.N for case in found) <= cases.MOST_NUMBERS_OF_QUERIES
 
 
+def test_single_queries_can_be_measured_alone() -> None:
+    everything = cases.cases(cases.WORKLOADS, cases.MOST_NUMBERS, 2, 0, "now")
+    alone = cases.cases(cases.WORKLOADS, cases.MOST_NUMBERS, 2, 0, "now", [1])
+    assert alone == [case for case in everything if case.batch == 1]
+    assert run.parse(["--batches", "1", "16"]).batches == [1, 16]
+
+
 @pytest.mark.usefixtures("numpy_only")
 @pytest.mark.parametrize(
     "changes", [{}, {"batch": 16}, {"metric": "cosine"}, {"workload": "gaussian"}]

@@ -27,12 +27,15 @@ def test_rows_tables_and_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(cases, "ATOMS", (60,))
     monkeypatch.setattr(cases, "FEW", 4)
     monkeypatch.setattr(cases, "MOST_STEPS", 30)
-    monkeypatch.setattr(run, "CALLS", 1)
+    monkeypatch.setattr(run, "CALLS", {"omp": 1, "frank-wolfe": 1})
     monkeypatch.setattr(clock, "REST", 0.0)
     out = tmp_path / "rows.jsonl"
     settings = run.parse(["--samples", "300", "--out", str(out), "--most-numbers", "1e6"])
+    settings.seconds = -1
+    assert run.run(settings) == []
+    settings.seconds = 100
     found = run.run(settings)
-    assert [row["task"] for row in found] == ["omp"] * 2 + ["frank-wolfe"] * 4
+    assert [row["task"] for row in found] == ["omp"] * 2 + ["frank-wolfe"] * 6
     assert all(row["same_support"] for row in found if row["task"] == "omp")
     for row in found[2:]:
         assert row["steps"][cases.OURS] <= 1.05 * row["steps"][cases.EXACT] + 1

@@ -50,7 +50,7 @@ def greedy(dictionary: Array, signal: Floats, steps: int, *, orthogonal: bool) -
     return chosen
 
 
-@pytest.mark.parametrize("method", ["betting", "exact"])
+@pytest.mark.parametrize("method", ["betting", "exact", "bounded-me"])
 @pytest.mark.parametrize("layout", ["columns", "rows", "columns F", "rows F"])
 @pytest.mark.parametrize("orthogonal", [True, False])
 def test_pursuits_take_the_best_atom_at_each_step(
@@ -122,10 +122,12 @@ def test_dependent_atoms_end_a_pursuit_with_a_warning() -> None:
 def test_one_certificate_for_the_whole_path(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("scipy", reason="orthogonal matching pursuit needs the extra [solvers]")
     asked: list[tuple[float, Any]] = []
+    expected: list[float | None] = []
     search = sureshot.top_k
 
     def recorded(*arguments: Any, **options: Any) -> sureshot.TopK:
         asked.append((options["delta"], options["rng"]))
+        expected.append(options["expected_score"])
         return search(*arguments, **options)
 
     monkeypatch.setattr(sureshot, "top_k", recorded)
@@ -138,6 +140,8 @@ def test_one_certificate_for_the_whole_path(monkeypatch: pytest.MonkeyPatch) -> 
     generators = [rng for _, rng in asked]
     assert isinstance(generators[0], np.random.Generator)
     assert all(rng is generators[0] for rng in generators)
+    # The best score of a step is expected in the next one.
+    assert expected == [None, *(answer.scores[0] for answer in found.answers[:-1])]
     sampled = sum(not answer.certificate.exact for answer in found.answers)
     assert sampled > 0
     assert found.certificate.delta == pytest.approx(0.02 * sampled)
@@ -154,21 +158,47 @@ def test_one_certificate_for_the_whole_path(monkeypatch: pytest.MonkeyPatch) -> 
     assert shares == pytest.approx([0.1 / (t * (t + 1)) for t in range(1, len(shares) + 1)])
 
 
-def test_orders_are_fresh_at_every_step() -> None:
-    rng = np.random.default_rng(0)
-    atoms = rng.normal(size=(40, 2_000)) + 2 * rng.normal(size=(40, 1))
-    path = Path(
+def path_over(atoms: Array) -> Path:
+    return Path(
         atoms,
         metric="abs-ip",
         delta=0.05,
-        questions=3,
+        questions=20,
         bounds="scan",
         method="betting",
         rng=0,
         threads=1,
     )
+
+
+def test_orders_are_fresh_at_every_step() -> None:
+    rng = np.random.default_rng(0)
+    atoms = rng.normal(size=(40, 2_000)) + 2 * rng.normal(size=(40, 1))
+    path = path_over(atoms)
     read = {path.ask(np.ones(2_000)).work.numbers_read for _ in range(3)}
     assert len(read) > 1
+
+
+def test_after_sampling_in_vain_questions_are_answered_exactly_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    search = sureshot.top_k
+
+    def recorded(*arguments: Any, **options: Any) -> sureshot.TopK:
+        asked.append(options["method"][0])
+        return search(*arguments, **options)
+
+    monkeypatch.setattr(sureshot, "top_k", recorded)
+    path = path_over(np.eye(8))  # so short that everything is read
+    for _ in range(13):
+        path.ask(np.arange(8.0))
+    assert "".join(asked) == "bb" + "e" + "b" + "ee" + "b" + "eeee" + "b" + "e"
+    asked.clear()
+    rng = np.random.default_rng(0)
+    path = path_over(rng.normal(size=(40, 2_000)) + 2 * rng.normal(size=(40, 1)))
+    assert all(path.ask(np.ones(2_000)).work.share < 1 for _ in range(5))
+    assert "".join(asked) == "bbbbb"
 
 
 def test_memory_maps_are_not_copied(tmp_path: Folder) -> None:

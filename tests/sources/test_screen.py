@@ -15,9 +15,10 @@ from sureshot import _native
 from sureshot._native import Team
 from sureshot.blocks import Blocks
 from sureshot.search.screen import error_terms
-from sureshot.sources.dense import REWARDS, DenseSource
+from sureshot.sources.dense import DenseSource
 from sureshot.sources.norms import PromisedNorms
 from sureshot.sources.screening import Wanted
+from sureshot.sources.values import REWARDS
 from tests.conftest import ELEMENT_TYPES, LAYOUTS, random_data, rewards, sums
 
 if TYPE_CHECKING:
@@ -267,6 +268,7 @@ def test_one_call_finds_what_its_parts_find(
         wanted = Wanted(k, best, len(arms), 1.0, factors, absolute, *terms)
         found = source.screened_best(rounded, arms, wanted, source.team)
         assert found.screened == len(arms)
+        assert not found.too_many
         assert found.positions.tolist() == expected.tolist()
         scores = source.exact_scores(arms[expected])
         scores = scores if factors is None else factors[expected] * scores
@@ -281,7 +283,42 @@ def test_one_call_finds_what_its_parts_find(
             fewer = wanted._replace(share=(len(expected) - 0.5) / len(arms))
             too_many = source.screened_best(rounded, arms, fewer, source.team)
             assert too_many.screened == len(arms)
+            assert too_many.too_many
             assert len(too_many.positions) == 0
+        # None of them is left where others are known to be better, which is not too many.
+        known = wanted._replace(best=np.full(k, 1e9))
+        assert source.screened_best(rounded, arms, known, source.team)[:2] == (len(arms), False)
+
+
+@every_reward
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(901, 1), (301, 97), (93, 1535), (85, 70_001)])
+@pytest.mark.usefixtures("instruction_set")
+def test_a_query_of_float32_finds_what_the_same_in_float64_finds(
+    reward: str, order: str, shape: tuple[int, int]
+) -> None:
+    n_arms, size = shape
+    rng = np.random.default_rng(size)
+    data = np.array(rng.standard_normal(shape), dtype=np.float32, order=order)  # type: ignore[call-overload]
+    arms, k = np.arange(n_arms), 5
+    promised = PromisedNorms(arms, np.linalg.norm(data.astype(np.float64), axis=1), 0.0)
+    for factor in (1.0, 2.0**-60, 2.0**60):
+        query = (factor * rng.standard_normal(size)).astype(np.float32)
+        blocks = Blocks(size, 16)
+        wide = DenseSource(data, query.astype(np.float64), reward, blocks, Team(1))
+        scores = wide.exact_scores(arms)
+        best = set(np.argsort(-scores, kind="stable")[:k].tolist())
+        for threads, norms in ((1, None), (3, promised if reward == "ip" else None)):
+            source = DenseSource(data, query, reward, blocks, Team(threads), norms)
+            assert source.exact_scores(arms).tobytes() == scores.tobytes()
+            rounded = source.rounded_query(arms)
+            assert rounded is not None
+            terms = error_terms(reward, rounded, size)
+            wanted = Wanted(k, np.empty(0), n_arms, 1.0, None, False, *terms)
+            found = source.screened_best(rounded, arms, wanted, source.team)
+            assert best <= set(found.positions.tolist())
+            assert found.scores.tobytes() == scores[found.positions].tobytes()
+            assert found.trusted
 
 
 def test_a_screen_ends_where_it_leaves_too_many() -> None:
@@ -290,7 +327,7 @@ def test_a_screen_ends_where_it_leaves_too_many() -> None:
     assert rounded is not None
     wanted = Wanted(1, np.empty(0), 50, 0.125, None, False, 0.0, 0.0, 0.0)
     found = source.screened_best(rounded, np.arange(900), wanted, Team(2))
-    assert (found.screened, len(found.positions)) == (50, 0)
+    assert (found.screened, found.too_many, len(found.positions)) == (50, True, 0)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

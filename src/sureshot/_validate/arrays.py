@@ -8,6 +8,7 @@ import numpy as np
 
 from sureshot._elements import ELEMENTS, all_finite, is_number, name_of
 from sureshot._validate.choices import kind, listed
+from sureshot.storage.matrix import Matrix
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
@@ -20,27 +21,35 @@ SCALED = ("ip", "abs-ip")
 CHECKED_AT_ONCE = 1 << 20
 
 
-def data_array(data: Any) -> Array:
-    """Return the data, which must be an array that the kernels can read where it is."""
-    if not isinstance(data, np.ndarray) or isinstance(data, np.ma.MaskedArray):
+def data_array(data: Any) -> Array | Matrix:
+    """Return the data, which must be stored, or an array that the kernels can read where it is."""
+    known = isinstance(data, (np.ndarray, Matrix)) and not isinstance(data, np.ma.MaskedArray)
+    if not known:
         message = (
-            f"data must be a numpy array or memory map of shape (arms, coordinates), "
+            "data must be a numpy array, memory map or stored matrix of shape (arms, coordinates), "
             f"got {kind(data)}"
         )
         raise TypeError(message)
     if data.ndim != 2:
         raise ValueError(f"data must have 2 dimensions (arms, coordinates), got shape {data.shape}")
     if name_of(data.dtype) not in ELEMENTS:
-        known = ", ".join(ELEMENTS)
-        raise TypeError(f"data must hold one of {known}, got {data.dtype}")
+        elements = ", ".join(ELEMENTS)
+        raise TypeError(f"data must hold one of {elements}, got {data.dtype}")
     if not data.dtype.isnative:
         message = (
             f"data must have this machine's byte order, got {data.dtype.str!r}; convert it once "
             "with data.astype(data.dtype.newbyteorder('='))"
         )
         raise TypeError(message)
-    if data.size == 0:
+    if 0 in data.shape:
         raise ValueError(f"data must not be empty, got shape {data.shape}")
+    if isinstance(data, np.ndarray):
+        _refuse_unless_aligned(data)
+    matrix: Array | Matrix = data
+    return matrix
+
+
+def _refuse_unless_aligned(data: Array) -> None:
     row, column = data.strides
     if row % data.itemsize or column % data.itemsize or not data.flags.aligned:
         message = (
@@ -48,7 +57,17 @@ def data_array(data: Any) -> Array:
             f"{data.strides}; copy that field once with numpy.ascontiguousarray"
         )
         raise ValueError(message)
-    return data
+
+
+def weighted(queries: Array, data: Array | Matrix, metric: str) -> Array:
+    """Return the queries times the weights that the columns of the data have, if they have any."""
+    weights = data.column_weights if isinstance(data, Matrix) else None
+    if weights is None:
+        return queries
+    if metric not in SCALED:
+        message = f"data with weights of its parts works with metric {listed(SCALED)}, got metric={metric!r}"
+        raise ValueError(message)
+    return queries * weights
 
 
 def query_rows(query: Any, width: int) -> Array:
@@ -89,7 +108,9 @@ def query_rows(query: Any, width: int) -> Array:
 
 
 def has_zero_row(queries: Array) -> bool:
-    """Return whether a query is all zeros: then there are at least as many zeros as it has values."""
+    """Return whether a query is all zeros: then its first value is, and there are at least as many as it has values."""
+    if queries[:, 0].all():
+        return False
     zeros = queries.size - np.count_nonzero(queries)
     return zeros >= queries.shape[1] and not queries.any(axis=1).all()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from sureshot._types import Array, Floats, Ints
+    from sureshot.storage.matrix import Matrix
 
 Kept = TypeVar("Kept")
 
@@ -78,7 +80,7 @@ class KnownBounds:
 NOTHING_KNOWN = KnownBounds()
 
 
-def known_bounds(bounds: Any, data: Array, arms: Ints) -> KnownBounds | None:
+def known_bounds(bounds: Any, data: Array | Matrix, arms: Ints) -> KnownBounds | None:
     """Return what `bounds` says of the searched arms; None if they are to be scanned."""
     if bounds is None:
         return _dtype_bounds(data.dtype)
@@ -91,6 +93,8 @@ def known_bounds(bounds: Any, data: Array, arms: Ints) -> KnownBounds | None:
         bounds = Bounds(norms=1.0)
     elif isinstance(bounds, (tuple, list)):
         low, high = pair(bounds)
+        if type(low) is type(high) is float:
+            return _between(low, high, words, data.dtype)
         bounds = Bounds(low=low, high=high)
     elif not isinstance(bounds, Bounds):
         message = (
@@ -105,7 +109,14 @@ def known_bounds(bounds: Any, data: Array, arms: Ints) -> KnownBounds | None:
     return found
 
 
-def _checked(bounds: Bounds, words: str, data: Array, arms: Ints) -> KnownBounds:
+@lru_cache(maxsize=16)  # to check them takes longer than to look them up
+def _between(low: float, high: float, words: str, dtype: np.dtype[Any]) -> KnownBounds:
+    """Return what two limits of all values say of any data of a type."""
+    any_data = np.empty((1, 1), dtype)
+    return _checked(Bounds(low=low, high=high), words, any_data, np.zeros(1, dtype=np.int64))
+
+
+def _checked(bounds: Bounds, words: str, data: Array | Matrix, arms: Ints) -> KnownBounds:
     norm_words = "the given norms are the rows' norms"
     if bounds.reach is not None:
         words = norm_words = SCANNED
@@ -143,7 +154,9 @@ def _dtype_bounds(dtype: np.dtype[Any]) -> KnownBounds:
     return KnownBounds(words, np.array(float(low)), np.array(float(high)))
 
 
-def _limits(bounds: Bounds, data: Array, arms: Ints) -> tuple[Floats | None, Floats | None]:
+def _limits(
+    bounds: Bounds, data: Array | Matrix, arms: Ints
+) -> tuple[Floats | None, Floats | None]:
     if bounds.low is None and bounds.high is None:
         return None, None
     if bounds.low is None or bounds.high is None:
@@ -162,7 +175,7 @@ def _limits(bounds: Bounds, data: Array, arms: Ints) -> tuple[Floats | None, Flo
     return low, high
 
 
-def _limit(value: Any, name: str, data: Array) -> Floats:
+def _limit(value: Any, name: str, data: Array | Matrix) -> Floats:
     given = np.asarray(value)
     if not is_number(given.dtype):
         raise TypeError(f"bounds must be numbers, got {name} = {value!r}")
@@ -179,7 +192,7 @@ def _limit(value: Any, name: str, data: Array) -> Floats:
     return limit
 
 
-def _norms(norms: Any, data: Array, arms: Ints) -> Floats | None:
+def _norms(norms: Any, data: Array | Matrix, arms: Ints) -> Floats | None:
     if norms is None:
         return None
     given = np.asarray(norms)
@@ -209,7 +222,7 @@ def _are_exact(bounds: Bounds) -> bool:
 
 
 def _scanned(
-    bounds: Bounds, data: Array, arms: Ints
+    bounds: Bounds, data: Array | Matrix, arms: Ints
 ) -> tuple[Floats | None, Floats | None, Floats | None]:
     if bounds.middle is None or bounds.scale is None or bounds.reach is None:
         return None, None, None

@@ -13,6 +13,7 @@ from sureshot._validate.arrays import (
     query_rows,
     row_factors,
     selected_arms,
+    weighted,
 )
 from sureshot._validate.bounds import known_bounds, pair
 from sureshot._validate.calling import calling
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from sureshot._validate.calling import Calling
     from sureshot.result import RoundInfo
     from sureshot.search.methods import Method
+    from sureshot.storage.matrix import Matrix
 
 METRICS = ("ip", "abs-ip", "sqeuclidean", "l1", "cosine")
 # Searched as negated distances, shown as distances.
@@ -45,7 +47,7 @@ DISTANCES = ("sqeuclidean", "l1")
 class TopKRequest(NamedTuple):
     """The arguments of `top_k`, checked."""
 
-    data: Array
+    data: Array | Matrix
     queries: Floats  # (queries, N)
     single: bool
     k: int
@@ -59,6 +61,7 @@ class TopKRequest(NamedTuple):
     budget_seconds: float | None
     arms: Ints
     row_scale: Floats | None  # of the searched arms
+    expected_score: float | None
     seed: Seed
     threads: int
     block: int | None
@@ -102,6 +105,7 @@ def top_k_request(
     budget_seconds: Any,
     where: Any,
     row_scale: Any,
+    expected_score: Any,
     rng: Any,
     threads: Any,
     block: Any,
@@ -112,6 +116,7 @@ def top_k_request(
     queries = query_rows(query, data.shape[1])
     k = whole_number(k, "k", 1)
     metric = one_of(metric, METRICS, "metric")
+    queries = weighted(queries, data, metric)
     if metric == "cosine" and has_zero_row(queries):
         raise ValueError("metric='cosine' needs a query that is not all zeros")
     epsilon, delta = loss_and_risk(epsilon, delta)
@@ -130,6 +135,8 @@ def top_k_request(
         )
         raise ValueError(message)
     row_scale = row_factors(row_scale, metric, len(data))
+    if expected_score is not None:
+        expected_score = finite_number(expected_score, "expected_score")
     return TopKRequest(
         data=data,
         queries=queries,
@@ -145,6 +152,7 @@ def top_k_request(
         budget_seconds=budget_seconds,
         arms=arms,
         row_scale=None if row_scale is None else row_scale[arms],
+        expected_score=expected_score,
         seed=seed_to_draw(rng),
         threads=thread_count(threads),
         block=block_length(block, method),
@@ -211,7 +219,7 @@ def best_arms_request(
     )
 
 
-def scan_request(*, data: Any, threads: Any) -> tuple[Array, int]:
+def scan_request(*, data: Any, threads: Any) -> tuple[Array | Matrix, int]:
     """Check the arguments of `scan`."""
     return data_array(data), thread_count(threads)
 

@@ -27,6 +27,7 @@ from sureshot.cli.options import (
     DEFAULTS,
     best_options,
     json_option,
+    name_option,
     plot_option,
     search_options,
 )
@@ -68,14 +69,17 @@ def cli() -> None:
 @cli.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.argument("query", type=click.Path(path_type=Path))
+@name_option
 @search_options
 @plot_option
 @json_option
-def search(data: Path, query: Path, plot: Path | None, as_json: bool, **options: Any) -> None:
+def search(
+    data: Path, query: Path, name: str | None, plot: Path | None, as_json: bool, **options: Any
+) -> None:
     """Find the rows of DATA that are best for QUERY.
 
-    DATA is a .npy file of shape (rows, columns). It is mapped, not loaded, so it may be larger than
-    memory. QUERY is a .npy file of shape (columns,), or (queries, columns) for several queries.
+    DATA is a file of numpy, safetensors, HDF5 or Arrow, or a folder of zarr, of shape (rows, columns). It is
+    not loaded, so it may be larger than memory. QUERY is a .npy file of shape (columns,), or (queries, columns) for several queries.
 
     With --json, "rounds" has the rounds of a single query; for several queries, "queries" has the
     answer, certificate, work and rounds of each.
@@ -83,13 +87,13 @@ def search(data: Path, query: Path, plot: Path | None, as_json: bool, **options:
     if plot is not None:
         picture.check_path(plot)
     given = {name: value for name, value in options.items() if value is not None}
-    rows, queries = open_array(data), open_array(query)
+    rows, queries = open_array(data, name), open_array(query)
     how_many = len(queries) if queries.ndim > 1 else 1
     bounds = given.get("bounds")
     known: dict[str, Any] = {"bounds": load_bounds(bounds)} if isinstance(bounds, Path) else {}
     if "row_scale" in given:
         known["row_scale"] = open_array(given["row_scale"])
-    with reported_in_one_line(), shown_if_slow(rows.size, how_many) as progress:
+    with reported_in_one_line(), shown_if_slow(rows.nbytes // rows.itemsize, how_many) as progress:
         result = sureshot.top_k(rows, queries, **(given | known), progress=progress)
     if as_json:
         used = {name: given.get(name, DEFAULTS[name]) for name in options}
@@ -105,22 +109,30 @@ def search(data: Path, query: Path, plot: Path | None, as_json: bool, **options:
 @cli.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.argument("out", metavar="[OUT.npz]", required=False, type=click.Path(path_type=Path))
+@name_option
 @click.option("--threads", type=int, default=None, help="How many threads to use. Not given: all.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.npz even if it is not a scan.")
 @json_option
-def scan(data: Path, out: Path | None, threads: int | None, overwrite: bool, as_json: bool) -> None:
+def scan(
+    data: Path,
+    out: Path | None,
+    name: str | None,
+    threads: int | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
     """Read DATA once, find its bounds, and store them in OUT.npz.
 
-    DATA is a .npy file of shape (rows, columns). It is mapped, not loaded, so it may be larger than
-    memory. Every later search with --bounds OUT.npz has an unconditional guarantee, as long as
-    DATA has not changed, and reads less.
+    DATA is a file of numpy, safetensors, HDF5 or Arrow, or a folder of zarr, of shape (rows, columns). It is
+    not loaded, so it may be larger than memory. Every later search with --bounds OUT.npz has an
+    unconditional guarantee, as long as DATA has not changed, and reads less.
 
     Without OUT.npz the bounds are stored beside DATA: those of data.npy in data.bounds.npz. An older
     scan is replaced, another file is not.
     """
     out = out or scanning.beside(data)
     scanning.check_output(out, overwrite=overwrite)
-    rows = open_array(data)
+    rows = open_array(data, name)
     with reported_in_one_line(), Console(stderr=True).status(f"scanning {data}"):
         found = scanning.scan(rows, threads)
     scanning.save(found.bounds, out)

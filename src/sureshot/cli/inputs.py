@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from tokenize import TokenError
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import BadZipFile, is_zipfile
 
 import click
-import numpy as np
 
 import sureshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# How every .npy file begins. numpy treats any other file as a pickle, and its message then suggests
-# unsafe loading.
-MAGIC = b"\x93NUMPY"
+    import numpy as np
 
 # What --bounds passes to the library unchanged. A file of such a name is ./unit or ./scan.
 BOUNDS_WORDS = ("unit", "scan")
@@ -44,30 +40,27 @@ def reported_in_one_line() -> Iterator[None]:
     """
     try:
         yield
-    except (TypeError, ValueError) as error:  # BoundsError is a ValueError
+    except (TypeError, ValueError, sureshot.StorageError) as error:  # BoundsError is a ValueError
         raise InputError(str(error)) from error
     except MemoryError as error:
         raise InputError(f"not enough memory: {error}".rstrip(": ")) from error
 
 
-def open_array(path: Path) -> np.ndarray[Any, Any]:
-    """Open a ``.npy`` file as a memory map: only its header is read here."""
+def open_array(path: Path, name: str | None = None) -> Any:
+    """Open an array in any of the formats, without reading its numbers."""
     try:
-        with path.open("rb") as file:
-            beginning = file.read(len(MAGIC))
-        if beginning != MAGIC:
-            raise InputError(f"{path} is not a .npy file (write one with numpy.save)")
-        array: np.ndarray[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        return sureshot.open_matrix(path, name)
+    except sureshot.StorageError as error:
+        raise InputError(str(error)) from error
     except OSError as error:
         raise InputError(f"cannot open {path}: {error.strerror or error}") from error
-    except (EOFError, SyntaxError, TokenError, ValueError) as error:
-        raise InputError(f"cannot use {path} as an array of numbers: {error}") from error
-    return array
+    except (ImportError, TypeError, ValueError) as error:
+        raise InputError(str(error)) from error
 
 
 def open_rewards(path: Path) -> np.ndarray[Any, Any]:
     """Open a ``.npy`` file with a table of rewards as a memory map."""
-    table = open_array(path)
+    table: np.ndarray[Any, Any] = open_array(path)
     if table.ndim != 2 or table.size == 0:
         message = (
             f"{path} must have shape (arms, rewards) and not be empty, got shape {table.shape}"

@@ -26,6 +26,11 @@ def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
 DEFAULTS = _defaults(sureshot.top_k)
 BEST_DEFAULTS = _defaults(sureshot.best_arms)
 
+name_option = click.option(
+    "--name",
+    default=None,
+    help="Which tensor, dataset, array or column of DATA to use. Not given: the only matrix.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 plot_option = click.option(
     "--plot",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sureshot.blocks import CACHE_LINE, Blocks
 from sureshot.sources.dense import is_coordinate_major
+from sureshot.storage.matrix import Matrix
 
 if TYPE_CHECKING:
     from sureshot._types import Array
@@ -19,13 +20,18 @@ LARGE_ARRAY = 1 << 25
 COLUMNS_FOR_NORMS = 16
 
 
-def choose_blocks(data: Array, asked: int | None, method: Method, *, only_norms: bool) -> Blocks:
-    """Return the blocks: one coordinate where a column is contiguous, else a cache line.
+def choose_blocks(
+    data: Array | Matrix, asked: int | None, method: Method, *, only_norms: bool
+) -> Blocks:
+    """Return the blocks: what a storage hands over at once.
 
-    Norm bets weigh a block by the squared query, so a single coordinate with a small query value has
+    From memory that is a cache line, and one coordinate where a column is contiguous. Norm bets weigh a block by the squared query, so a single coordinate with a small query value has
     an enormous normalised reward: where nothing but norms is known, columns are read in blocks, too.
     """
     n_coordinates = int(data.shape[1])
+    if isinstance(data, Matrix):
+        unit = 1 if method.single_coordinates else data.unit_columns
+        return Blocks(n_coordinates, min(asked or unit, n_coordinates))
     if asked is not None:
         size = asked
     elif method.single_coordinates:
@@ -48,4 +54,5 @@ def first_block_shift(data: Array, size: int) -> int:
     whole_lines = row % CACHE_LINE == 0 and size * data.itemsize % CACHE_LINE == 0
     if number != data.itemsize or not whole_lines or data.nbytes < LARGE_ARRAY:
         return 0
-    return int(data.ctypes.data % CACHE_LINE // data.itemsize)
+    address: int = data.__array_interface__["data"][0]
+    return address % CACHE_LINE // data.itemsize

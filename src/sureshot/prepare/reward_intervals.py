@@ -152,7 +152,9 @@ def _by_reach(
     )
     # From some of the coordinates: most often norms are chosen, and a pass over all of them is saved.
     step = max(1, len(sums.query) // SAMPLED_COORDINATES)
-    some = np.abs(sums.query[::step]) * (scale[::step] if len(scale) > 1 else scale)
+    # Side by side: apart from each other they would come from memory one by one.
+    scales = bounds.kept(("scale", step), scale[::step].copy)
+    some = np.abs(sums.query[::step]) * scales
     return ByValue(
         float(some.mean()) * len(sums.query),
         limits.typical,

@@ -12,9 +12,10 @@ from sureshot.bounds import scan_rows
 if TYPE_CHECKING:
     from sureshot._native import Team
     from sureshot._types import Array, Ints
+    from sureshot.storage.matrix import Matrix
 
 
-def scanned_bounds(data: Array, arms: Ints, team: Team) -> KnownBounds:
+def scanned_bounds(data: Array | Matrix, arms: Ints, team: Team) -> KnownBounds:
     """Read the searched rows, and nothing else, for what bounds them."""
     found = scan_rows(data, arms, team)
     norms = np.asarray(found.norms)

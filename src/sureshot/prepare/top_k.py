@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,15 +22,21 @@ from sureshot.search.condition import assumption
 from sureshot.search.problem import Problem, Tally
 from sureshot.sources.dense import DenseSource
 from sureshot.sources.norms import PromisedNorms
+from sureshot.sources.partitioned import PartitionedSource
+from sureshot.sources.stored import StoredSource
+from sureshot.storage.base import Stored
+from sureshot.storage.matrix import Matrix
+from sureshot.storage.partitioned import Partitioned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sureshot._types import Floats
+    from sureshot._types import Array, Floats
     from sureshot._validate.bounds import KnownBounds
     from sureshot._validate.request import TopKRequest
     from sureshot.blocks import Blocks
     from sureshot.search.condition import Condition
+    from sureshot.sources.base import QuerySource
     from sureshot.theory.intervals import Intervals
 
 # What the kernels sum for each metric.
@@ -80,6 +87,11 @@ class PreparedQueries:
         """Whether the norms of the rows must be computed."""
         return self.request.metric == "cosine" and self.bounds.exact_norms is None
 
+    def check_unchanged(self) -> None:
+        """Raise `StorageError` if stored data has changed while it was searched."""
+        if isinstance(self.request.data, Matrix):
+            self.request.data.check_unchanged()
+
     def problem(
         self, query: int, team: Team, computed_norms: Floats | None
     ) -> tuple[Problem, Tally]:
@@ -87,9 +99,8 @@ class PreparedQueries:
 
         `computed_norms` are those of the searched rows, for cosines, if this call had to compute them.
         """
-        given = self.request.queries[query]
-        values, unit = given.astype(np.float64, copy=False), 1.0
-        if self._scaled(given.dtype):
+        values, unit = self.request.queries[query], 1.0
+        if self._scaled(values.dtype):
             values, unit = in_range(values)
         return self._problem(values, unit, team, computed_norms), self.tally(query)
 
@@ -131,7 +142,7 @@ class PreparedQueries:
         return Batch(like, queries, norms=norms, query_norms=query_norms)
 
     def _problem(
-        self, query: Floats, unit: float, team: Team, computed_norms: Floats | None
+        self, query: Array, unit: float, team: Team, computed_norms: Floats | None
     ) -> Problem:
         request, bounds, blocks = self.request, self.bounds, self.blocks
         n_arms, query_norm = len(request.arms), None
@@ -150,11 +161,14 @@ class PreparedQueries:
                 promised = PromisedNorms(request.arms, bounds.exact_norms, bounds.norm_rounding)
                 score_condition = assumption(bounds.norm_words)
 
+        reward = REWARD_OF_METRIC[request.metric]
+        source = _source(request.data, query, reward, blocks, team, promised)
+
         def known() -> tuple[Intervals, Condition]:
             with np.errstate(over="ignore", invalid="ignore"):
                 return choose_intervals(
                     request.metric,
-                    query,
+                    source.query,
                     bounds,
                     computed_norms,
                     request.method,
@@ -163,9 +177,8 @@ class PreparedQueries:
                     team,
                 )
 
-        reward = REWARD_OF_METRIC[request.metric]
         return Problem(
-            source=DenseSource(request.data, query, reward, blocks, team, promised),
+            source=source,
             arms=request.arms,
             factors=factors,
             k=request.k,
@@ -179,4 +192,24 @@ class PreparedQueries:
             deadline=deadline_in(request.budget_seconds),
             team=team,
             signs=(1.0, -1.0) if request.metric == "abs-ip" else (1.0,),
+            expected_score=(
+                -math.inf if request.expected_score is None else self.sign * request.expected_score
+            ),
         )
+
+
+def _source(
+    data: Array | Matrix,
+    query: Array,
+    reward: str,
+    blocks: Blocks,
+    team: Team,
+    promised: PromisedNorms | None,
+) -> QuerySource:
+    if isinstance(data, np.ndarray):
+        return DenseSource(data, query, reward, blocks, team, promised)
+    widened = query.astype(np.float64, copy=False)
+    if isinstance(data, Partitioned):
+        return PartitionedSource(data, widened, reward, blocks, team, promised)
+    assert isinstance(data, Stored), "a matrix is stored or partitioned"
+    return StoredSource(data, widened, reward, blocks, team, promised)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from sureshot.result import unless_beyond
@@ -60,6 +61,7 @@ def fact(words: str) -> Condition:
     return Condition("fact", words, unconditional=True)
 
 
+@lru_cache(maxsize=64)
 def assumption(words: str, *, checkable: bool = True) -> Condition:
     """Return a condition about the data, or, if it is not `checkable`, about what the user did."""
     return Condition("assumption", words, unconditional=checkable)

@@ -10,21 +10,25 @@ import numpy as np
 from sureshot import _native
 
 if TYPE_CHECKING:
-    from sureshot._types import Floats, Ints
+    from sureshot._types import Array, Floats, Ints
 
 # Inner products with rows of norms below this may lose digits, and products of norms beyond it, or above
 # one over it, are no numbers to divide by.
 SMALLEST_NORM = 2.0**-900
 
 
-def norm_of(query: Floats) -> float:
+def norm_of(query: Array) -> float:
     """Return the norm of a query that is not all zeros; no square of it overflows or underflows.
 
-    Not by numpy.linalg.norm: that asks BLAS, whose threads take their time and whose digits differ.
+    Not by numpy.linalg.norm: that asks BLAS, whose threads take their time and whose digits differ. All in one
+    array: a long query would be pushed out of the caches by others.
     """
-    smallest, largest = _native.extremes(query)
+    values = query.astype(np.float64)
+    smallest, largest = _native.extremes(values)
     largest = max(-smallest, largest)
-    return largest * math.sqrt(float(np.square(query / largest).sum()))
+    values /= largest
+    values *= values
+    return largest * math.sqrt(float(np.add.reduce(values)))
 
 
 def norms_of(queries: Floats) -> Floats:
@@ -49,4 +53,5 @@ def factors(norms: Floats, arms: Ints, query_norm: float) -> Floats:
         raise ValueError(message)
     if not (smallest * query_norm > SMALLEST_NORM and largest * query_norm < 1 / SMALLEST_NORM):
         raise ValueError("metric='cosine': the norms are too large or too small for float64")
-    return 1 / (norms * query_norm)
+    products = norms * query_norm
+    return np.divide(1.0, products, out=products)

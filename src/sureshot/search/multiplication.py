@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from sureshot._native import PRODUCT_COLUMNS, product_roundings
+from sureshot._native import Operand
 from sureshot.theory.products import PANEL, panel_roundings, panels
 
 if TYPE_CHECKING:
@@ -48,12 +47,11 @@ class ByKernels:
     squares_in_double = False
 
     def __init__(self, source: QuerySource, tiles: Tiles, queries: Array, team: Team) -> None:
-        self._source, self._tiles, self._queries, self._team = source, tiles, queries, team
-        n_queries, width = queries.shape
+        self._source, self._tiles, self._team = source, tiles, team
+        self._queries = Operand(queries, team)
+        n_queries = len(queries)
         self.rows = min(max(1, SCORES_OF_KERNELS // n_queries), source.n_arms)
-        self.roundings = product_roundings(min(width, PRODUCT_COLUMNS)) + math.ceil(
-            width / PRODUCT_COLUMNS
-        )
+        self.roundings = self._queries.roundings
         self._scores = np.empty((self.rows, n_queries), np.float32)
         self._squares = np.empty(self.rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -56,6 +57,8 @@ class Problem:
     deadline: float | None = None  # time.perf_counter() after which it stops
     team: Team = field(default_factory=lambda: Team(1))
     replacement: bool = False  # whether rewards are drawn with replacement
+    # What the k-th best score may be, as scores are ranked: it helps to decide whether to race, and nothing else.
+    expected_score: float = -math.inf
 
     @cached_property
     def scale(self) -> Floats:
@@ -68,14 +71,25 @@ class Problem:
         everything = len(self.arms) * self.source.n_coordinates
         return self.deadline is not None or (self.budget is not None and self.budget < everything)
 
-    @cached_property
+    @property
     def _known(self) -> tuple[Intervals, Condition]:
-        return self.known()
+        # Before Python 3.12 a cached_property has one lock for all problems: those of several threads would be set up
+        # one after the other.
+        found: tuple[Intervals, Condition] | None = self.__dict__.get("_found")
+        if found is None:
+            found = self.__dict__["_found"] = self.known()
+        return found
 
     @property
     def intervals(self) -> Intervals:
         """The intervals of the block sums."""
         return self._known[0]
+
+    @property
+    def score_limits(self) -> Floats | None:
+        """What the score of each arm is at most by its norm, in units of the norm of the query; None if none is known."""
+        squares = self.intervals.square_limit
+        return None if squares is None else self.scale * np.sqrt(squares)
 
     @property
     def condition(self) -> Condition:
@@ -120,6 +134,7 @@ class Tally:
     numbers_scanned: int = 0  # of these, before the search
     choice: str = ""  # how the search went about it, where there was a choice, and why
     exact_scores: int = 0
+    visits: int = 0  # arms that rounds have read, counted in each
     rounds: list[RoundInfo] = field(default_factory=list)
 
     def end_round(

@@ -120,7 +120,9 @@ class Products:
         if not batch.factors_within(1 / LARGEST_SCALE, LARGEST_SCALE):
             return None
         positions, starts = [], [np.zeros(1, np.int64)]
-        for queries in ProductQueries.groups(batch.queries, tiles.dtype, self._team):
+        for queries in ProductQueries.groups(
+            batch.queries, tiles.dtype, self._team, packed=tiles.by_kernels
+        ):
             found = None if queries is None else self._candidates(source, tiles, queries)
             if found is None:
                 return None

@@ -88,7 +88,7 @@ def search(problem: Problem, tally: Tally, team: Team, per_round: int, best: Bes
         )
         found = source.screened_best(query, arms[some], wanted, team)
         tally.numbers_read += found.screened * width
-        if not len(found.positions):
+        if found.too_many:
             break
         positions, scores = start + found.positions if start else found.positions, found.scores
         if not found.trusted:  # one by one, to say what is wrong, if anything is

@@ -10,7 +10,16 @@ import numpy as np
 import sureshot
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+# Where an atom's neighbour in memory is that of another atom, so many samples are read together: to bet on
+# the sum of them costs little more than to bet on one, and residuals are hardly ever seen in a single sample.
+SAMPLES_AT_ONCE = 16
+# When two questions in a row were sampled in vain, the next ones are answered exactly at once: so many at most
+# before sampling is tried again.
+LONGEST_WAIT = 16
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,28 @@ class PathCertificate:
         if self.exact:
             return f"This is certain: {self.claim}; {self.assumption}."
         return f"With probability at least {1 - self.delta:.6g} {self.claim}; {self.assumption}."
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """What a solver has found: coefficients of atoms, and what is known of them.
+
+    Attributes
+    ----------
+    coef
+        The coefficient of every atom, most of them 0.
+    certificate
+        What is guaranteed about the whole path.
+    work
+        What the searches cost, the scan with them.
+    answers
+        The search of each question, in the order in which they were asked.
+    """
+
+    coef: NDArray[np.float64]
+    certificate: PathCertificate
+    work: sureshot.Work
+    answers: Sequence[sureshot.TopK]
 
 
 class Path:
@@ -85,7 +116,10 @@ class Path:
         self._scanned = isinstance(bounds, str) and bounds == "scan"
         self._bounds = sureshot.scan(atoms, threads=threads) if self._scanned else bounds
         self._delta, self._questions, self._spent = delta, questions, 0.0
+        self._in_vain = self._waiting = 0
         self._options: dict[str, Any] = {"metric": metric, "method": method, "threads": threads}
+        if method == "betting" and abs(atoms.strides[0]) < abs(atoms.strides[1]):
+            self._options["block"] = SAMPLES_AT_ONCE
         self._generator = np.random.default_rng(rng)
 
     def ask(self, query: NDArray[np.float64], epsilon: float = 0.0) -> sureshot.TopK:
@@ -100,12 +134,25 @@ class Path:
             delta=share,
             bounds=self._bounds,
             rng=self._generator,
-            **self._options,
+            # The best score changes little from one question to the next.
+            expected_score=float(self.answers[-1].scores[0]) if self.answers else None,
+            **(self._options | ({"method": "exact"} if self._waiting else {})),
         )
         self.answers.append(answer)
+        self._learn(answer)
         if not answer.certificate.exact:
             self._spent += share
         return answer
+
+    def _learn(self, answer: sureshot.TopK) -> None:
+        """Find out from an answer whether to sample next time: neighbouring questions are alike."""
+        if self._waiting:
+            self._waiting -= 1
+        elif answer.work.share < 1 or self._options["method"] != "betting":
+            self._in_vain = 0
+        else:
+            self._in_vain += 1
+            self._waiting = min(2**self._in_vain // 4, LONGEST_WAIT)
 
     def certificate(self, claim: str) -> PathCertificate:
         """Return what is guaranteed if all answers are right."""

@@ -10,51 +10,36 @@ import numpy as np
 
 from sureshot.solvers.dictionary import atoms_of, count, nonnegative, vector
 from sureshot.solvers.least_squares import LeastSquares
-from sureshot.solvers.path import Path
+from sureshot.solvers.path import Path, Solution
 from sureshot.solvers.products import dot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
-
-    import sureshot
-    from sureshot.solvers.path import PathCertificate
 
 # A residual of this share of the signal is what rounding has left of it, in float64.
 NOTHING_LEFT = 1e-14
 CLAIM = "each of the {0} chosen atoms was the best one for the residual that it was chosen for"
 
 
-@dataclass(frozen=True, eq=False)
-class Pursuit:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pursuit(Solution):
     """A signal as a combination of few atoms.
 
     Attributes
     ----------
-    coef
-        The coefficient of every atom, most of them 0.
+    coef, certificate, work, answers
+        The coefficient of every atom, and as in `Solution` what is known of the path; each step has asked once.
     support
         The atoms, in the order in which they were chosen; in matching pursuit an atom can be chosen again.
     residual
         What the combination leaves of the signal.
     squared_errors
         The squared norm of the residual: before the first step, and after each.
-    certificate
-        What is guaranteed about the whole path.
-    work
-        What the searches cost, the scan with them.
-    answers
-        The search of each step.
     """
 
-    coef: NDArray[np.float64]
     support: NDArray[np.int64]
     residual: NDArray[np.float64]
     squared_errors: NDArray[np.float64]
-    certificate: PathCertificate
-    work: sureshot.Work
-    answers: Sequence[sureshot.TopK]
 
 
 def matching_pursuit(

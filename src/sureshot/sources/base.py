@@ -99,9 +99,10 @@ class Source(ABC):
         return self.totals(arms, blocks, centre, weight)
 
     def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
-        """Return the sum of all rewards of each arm, or of those in the given blocks.
+        """Return the sum of all rewards of each arm.
 
-        Equal rows have equal sums.
+        Equal rows have equal sums. Of given blocks, ascending, nothing else is read: outside of them all rewards are
+        zero, so that the sums have the same bits.
         """
         if blocks is None:
             blocks = np.arange(self.blocks.count)

@@ -7,10 +7,14 @@ threads, so that a search does the same everywhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from sureshot.blocks import CACHE_LINE
+
+if TYPE_CHECKING:
+    from sureshot.storage.base import Access
 
 # A random cache line, not prefetched, and one that follows the last.
 SCATTERED_LINE = 3.5
@@ -19,7 +23,7 @@ NEXT_LINE = 2.0
 # row alone, and of all rows.
 PICKED_LINE = 6.5
 PICKED_NUMBER = 40.0
-PICKED_NUMBER_OF_ALL = 1.1
+PICKED_NUMBER_OF_ALL = 0.5
 # To come back to an arm: its row must be found in memory again, and its bets. Chosen by timing whole
 # searches; the calibration, which comes back at once, finds less.
 VISIT_OF_ROW = 200.0
@@ -79,6 +83,35 @@ def uniform(block: float, *, round: float = 0.0, each_number_is_paid: bool = Fal
         round=round,
         each_number_is_paid=each_number_is_paid,
     )
+
+
+def from_storage(access: Access, block: int, bytes_per_number: int) -> ReadingCosts:
+    """Return the costs of a stored matrix whose blocks have so many numbers.
+
+    Rows that come together share what a unit costs where many are wanted; a row alone pays for all of them.
+    """
+    stream = block * bytes_per_number * access.byte
+    if access.unit_rows == 1:  # what follows each other comes by one request
+        row, scattered = stream, access.request + stream
+    else:
+        units = -(-block // access.unit_columns)
+        numbers = units * access.unit_columns * access.unit_rows
+        row = scattered = units * access.request + numbers * bytes_per_number * access.byte
+    return ReadingCosts(
+        block=scattered / access.unit_rows,
+        lone_block=scattered,
+        row=row,
+        everything=stream,
+        partial_row=scattered,
+        partial_everything=scattered / access.unit_rows,
+        visit=0.0,
+        round=access.round,
+    )
+
+
+def in_partitions(block: int, bytes_per_number: int, round: float) -> ReadingCosts:
+    """Return the costs of partitions that are read as memory, where a set of calls costs so much."""
+    return replace(in_memory(block, bytes_per_number, coordinate_major=False), round=round)
 
 
 # Each pull costs the same, and so much that nothing else counts.

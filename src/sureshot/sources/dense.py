@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,32 +10,23 @@ import numpy as np
 from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot.blocks import Blocks
-from sureshot.errors import BoundsError
-from sureshot.sources.base import QuerySource, Screened, Totals
+from sureshot.sources.base import Screened, Totals
 from sureshot.sources.costs import in_memory
-from sureshot.sources.norms import norms_of
 from sureshot.sources.screening import RoundedQuery, ScreenedBest
 from sureshot.sources.tiles import Tiles
+from sureshot.sources.values import REWARDS, ValueSource, dense_of
 
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
     from sureshot.sources.norms import PromisedNorms
     from sureshot.sources.screening import Wanted
 
-REWARDS = {
-    "ip": _native.Metric.INNER_PRODUCT,
-    "sqeuclidean": _native.Metric.SQUARED_EUCLIDEAN,
-    "l1": _native.Metric.L1,
-}
-
 # Arms of coordinate-major data that are so far apart have a cache line each.
 SCATTERED = 16
 
 
-class DenseSource(QuerySource):
+class DenseSource(ValueSource):
     """Rewards of each row of `data` against `query`.
 
     Parameters
@@ -42,7 +34,7 @@ class DenseSource(QuerySource):
     data
         (n, N), any strides, read-only or not; never copied.
     query
-        (N,) float64, contiguous.
+        (N,) float64 or float32, contiguous.
     reward
         A key of `REWARDS`.
     blocks
@@ -54,11 +46,12 @@ class DenseSource(QuerySource):
     """
 
     dense: _native.Dense
+    data: Array
 
     def __init__(
         self,
         data: Array,
-        query: Floats,
+        query: Array,
         reward: str,
         blocks: Blocks,
         team: Team,
@@ -66,15 +59,13 @@ class DenseSource(QuerySource):
     ) -> None:
         values, element = for_kernels(data)
         self.data = data
-        self.query = query
+        self._query = query
         self.reward = reward
         self.blocks = blocks
         self.team = team
         self.promised = promised
         self._tiles: Tiles | None = None  # made when they are first asked for
-        self.dense = _native.Dense(
-            values, element, REWARDS[reward], query, block=blocks.size, shift=blocks.shift
-        )
+        self.dense = dense_of(data, query, reward, blocks)
         self.n_arms, self.n_coordinates = data.shape
         self.bytes_per_number = data.dtype.itemsize
         self.coordinate_major = _native.coordinate_major(values, element)
@@ -82,16 +73,16 @@ class DenseSource(QuerySource):
             blocks.size, self.bytes_per_number, coordinate_major=self.coordinate_major
         )
 
+    @cached_property
+    def query(self) -> Floats:  # type: ignore[override] # made when it is first asked for
+        """The query in float64: to widen a long one takes as long as to read some rows."""
+        return self._query.astype(np.float64, copy=False)
+
     def tiles(self) -> Tiles | None:
         """Return the rows as a matrix product takes them."""
         if self._tiles is None:
             self._tiles = Tiles(self.data)
         return self._tiles
-
-    def check_norms(self, arms: Ints, norms: Floats) -> None:
-        """Raise `BoundsError` if these norms of some arms are not what was promised."""
-        if self.promised is not None:
-            self.promised.check(arms, norms)
 
     def check_squares(self, arms: Ints, squares: Floats) -> None:
         """Raise the same by squared norms that are computed in float32."""
@@ -130,23 +121,23 @@ class DenseSource(QuerySource):
             return self.totals(arms, blocks, centre, weight)
         starts, stops = _runs(blocks, self.blocks)
         high, low = np.zeros((2, len(arms)))
-        _native.column_scores(self.dense, starts, stops, arms, self.team, high)
+        _native.run_scores(self.dense, starts, stops, arms, self.team, high)
         self._refuse_unless_finite(high, arms)
         return Totals(high, low, np.abs(high - centre.sum()) / weight.sum())
 
     def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
-        """Return the sum of all rewards of each arm, or of those in the given blocks."""
+        """Return the sum of all rewards of each arm, given the blocks outside of which all are zero, if there are any."""
         if blocks is None:
             scores: Floats = self.exact_scores_of(self.query[None], arms, self.team)[0]
             return scores
-        ones = np.ones(len(blocks))
-        high, low, largest, squares = np.empty((4, len(arms)))
+        scores, squares = np.empty((2, len(arms)))
+        starts, stops = _runs(blocks, self.blocks)
         wanted = None if self.promised is None else squares
-        _native.totals(self.dense, arms, blocks, ones, ones, self.team, high, low, largest, wanted)
-        self._refuse_unless_finite(high, arms)
+        _native.run_scores(self.dense, starts, stops, arms, self.team, scores, wanted)
+        self._refuse_unless_finite(scores, arms)
         if self.promised is not None:
             self.promised.check(arms, np.sqrt(squares), whole=False)
-        return high + low
+        return scores
 
     def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
         """Return the scores of each arm for several queries of the same data, (queries, arms)."""
@@ -173,22 +164,20 @@ class DenseSource(QuerySource):
         self._refuse_unless_finite(scores, arms)
         return scores, self._checked_norms(arms, squares)
 
-    def _checked_norms(self, arms: Ints, squares: Floats) -> Floats:
-        norms = norms_of(self.data, arms, squares)
-        if not _native.all_finite(norms):
-            row = arms[int(np.argmin(np.isfinite(norms)))]
-            raise BoundsError(f"the norm of data row {row} is too large for float64")
-        self.check_norms(arms, norms)
-        return norms
-
     def rounded_query(self, arms: Ints) -> RoundedQuery | None:
         """Return the query in float32; or None if there is no screen of these arms.
 
         There is none of float64, which is read no faster, nor of scattered arms of coordinate-major data, whose
         values come one to a cache line.
         """
-        if self.coordinate_major and _scattered(arms):
+        if self.bytes_per_number == 8 or (self.coordinate_major and _scattered(arms)):
             return None
+        if (
+            self._query.dtype == np.float32
+        ):  # screened as it is, unless products may be too large or too small
+            norm = _native.norm_if_usual(self._query) if self.reward == "ip" else 0.0
+            if norm is not None:
+                return RoundedQuery(self._query, norm, 0.0, 1.0, _native.FLOAT_ROUNDINGS)
         return self._rounded(self.query)
 
     def _rounded(self, query: Floats) -> RoundedQuery | None:
@@ -249,26 +238,6 @@ class DenseSource(QuerySource):
             squares[self.promised.doubtful(arms, squares)] = np.inf
         scores *= np.array([query.unit for query in rounded])[:, None]
         return Screened(tuple(rounded), scores, squares)
-
-    def _refuse_unless_finite(self, sums: Floats, arms: Ints) -> None:
-        """Raise the error that names the first arm whose sums, along the last axis, are not finite."""
-        if not _native.all_finite(sums):
-            finite = np.isfinite(sums)
-            arm = int(arms[int(np.argmin(finite.reshape(-1, len(arms)).all(axis=0)))])
-            self._refuse(arm)
-
-    def _refuse(self, arm: int) -> NoReturn:
-        row = self.data[arm]
-        broken = np.flatnonzero(~np.isfinite(row))
-        if len(broken):
-            block = (broken[0] + self.blocks.shift) // self.blocks.size
-            message = (
-                f"data row {arm} has the value {row[broken[0]]} at coordinate {broken[0]} "
-                f"(block {block}): expected finite numbers"
-            )
-        else:
-            message = f"the score of data row {arm} is too large for float64"
-        raise BoundsError(message)
 
 
 def _runs(blocks: Ints, layout: Blocks) -> tuple[Ints, Ints]:

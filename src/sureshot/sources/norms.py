@@ -12,6 +12,7 @@ from sureshot.errors import BoundsError
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Bools, Floats, Ints
+    from sureshot.storage.matrix import Matrix
 
 # More than the relative error of a norm that is computed in double.
 ROUNDING = 1e-9
@@ -23,7 +24,7 @@ SCREENED_ROUNDING = 1e-5
 SMALLEST_SQUARE = 2.0**-900
 
 
-def norms_of(data: Array, arms: Ints, squares: Floats) -> Floats:
+def norms_of(data: Array | Matrix, arms: Ints, squares: Floats) -> Floats:
     """Return the norms of some rows from the sums of their squares.
 
     Where squares are beyond the numbers of float64, the row is read once more and scaled first.

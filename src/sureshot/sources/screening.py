@@ -40,6 +40,7 @@ class ScreenedBest(NamedTuple):
     """The arms that a screen leaves, by position, and their scores as they are ranked."""
 
     screened: int  # arms, until too many were left or all were screened
-    positions: Ints  # none if too many were left
+    too_many: bool  # were left, and none of them is evaluated
+    positions: Ints
     scores: Floats
     trusted: bool  # or a score is not finite, or a row has not the norm that it is said to have

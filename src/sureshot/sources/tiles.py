@@ -10,7 +10,7 @@ from sureshot import _native
 from sureshot._elements import for_kernels
 
 if TYPE_CHECKING:
-    from sureshot._native import Team
+    from sureshot._native import Operand, Team
     from sureshot._types import Array, Floats, Ints
 
 
@@ -40,13 +40,13 @@ class Tiles:
         return rows.astype(self.dtype, copy=False)
 
     def multiply(
-        self, arms: Ints, queries: Array, scores: Array, squares: Floats, team: Team
+        self, arms: Ints, queries: Operand, scores: Array, squares: Floats, team: Team
     ) -> None:
         """Fill in the product of each arm with each query, (arms, queries), and the squared norms.
 
         In float32, by kernels.
         """
-        _native.multiply(self._from_origin, arms, queries, team, scores, squares)
+        queries.multiply(self._from_origin, arms, team, scores, squares)
 
     def squared_norms(self, arms: Ints, team: Team) -> Floats:
         """Return the squared norm of each of these rows, computed in double."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ class ErrorTerms(NamedTuple):
         return self.fixed + self.of_root * roots + self.of_score * sizes
 
 
+@lru_cache(maxsize=64)
 def rounding_share(roundings: int, n_coordinates: int) -> float:
     """Return the share of the sum of the absolute terms that a screened sum may be off by: Lemma 15.
 

@@ -28,11 +28,12 @@ def search(
 ) -> Answer:
     """Race the arms until each is dropped or known, or the budget is spent."""
     outcome = race(problem, rng, tally, rules)
+    if outcome.answer is not None:
+        return outcome.answer
     if outcome.race is None:
         return exact.search(problem, rng, tally)
-    if len(outcome.left):
-        outcome.race.evaluate(outcome.left)
-        outcome.race.end_round()
+    outcome.race.evaluate(outcome.left)
+    outcome.race.end_round()
     return outcome.race.answer()
 
 
@@ -57,8 +58,8 @@ def race(
         if len(left):
             current.forget_bets()
             tally.choice += f"; then {len(left):,} arms evaluated: a race would cost more"
-            return Outcome(problem, tally, current, left)
+            return Outcome(problem, tally, race=current, left=left)
         current.end_round()
     if not current.over():
         Shortlist(current).evaluate_best()
-    return Outcome(problem, tally, current)
+    return Outcome(problem, tally, current.answer())

@@ -95,15 +95,18 @@ def cost_of_everything(problem: Problem) -> float:
     return costs.everything * problem.source.blocks.count * len(problem.arms)
 
 
-def least_cost(problem: Problem, rules: policy.Policy) -> float:
-    """Return what a race costs if all arms but the k best are dropped as soon as anything is predicted."""
+def least_cost(problem: Problem, rules: policy.Policy, n_begin: int | None = None) -> float:
+    """Return what a race costs if all arms but the k best are dropped as soon as anything is predicted.
+
+    With `n_begin` only so many arms are read, and what these find is enough for the others.
+    """
     one_round = problem.source.costs.round
     if cost_of_everything(problem) < rules.least_gain * one_round:
         return (
             one_round  # There is at least one: for a small array the others need not be added up.
         )
     costs = costs_of(problem.source.costs, len(problem.arms))
-    n_arms, length = len(problem.arms), problem.source.blocks.count
+    n_arms, length = n_begin or len(problem.arms), problem.source.blocks.count
     front, cost = 0, problem.k * costs.row * length
     while front < min(rules.fewest_steps, length):
         stop = policy.next_front(rules, costs, front, length, n_arms)
@@ -164,9 +167,10 @@ def sampled_cost(
 def _cost_of_steps(trial: Race, n_arms: int) -> float:
     """Return what the steps cost that so many arms are predicted to need, if they are like those of a trial."""
     problem = trial.problem
-    likely = trial.ledger.likely_threshold(problem.k) + problem.epsilon
+    # A sample does not show the few arms that stand out among many: an earlier query may have.
+    likely = max(trial.ledger.likely_threshold(problem.k), problem.expected_score)
     needed, _ = trial.ledger.remaining_steps(
-        problem.team, trial.order.length, likely, trial.log_level
+        problem.team, trial.order.length, likely + problem.epsilon, trial.log_level
     )
     return trial.costs.step * needed * n_arms / len(problem.arms)
 
@@ -174,11 +178,11 @@ def _cost_of_steps(trial: Race, n_arms: int) -> float:
 def if_possible(problem: Problem, choice: Choice) -> Choice:
     """Race, as was chosen, if there is anything to race for and float64 has the numbers for it."""
     intervals = problem.intervals
-    if not (intervals.weight > 0).any():
-        return Choice(race=False, why="every arm has the same score")
     # Scores, their squares and quotients must be numbers of float64, too.
     with np.errstate(over="ignore", invalid="ignore"):
         weight = float(intervals.weight.sum())
+        if weight == 0:
+            return Choice(race=False, why="every arm has the same score")
         if intervals.square_limit is not None:
             score = math.sqrt(weight) * math.sqrt(intervals.square_limit.max())
         elif intervals.estimated:

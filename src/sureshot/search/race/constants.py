@@ -5,6 +5,7 @@ Those of the mathematics are defined in ``theory/wealth.py``, those of policy in
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sureshot import _native
@@ -21,6 +22,7 @@ BET_CONSTANTS = _native.BetConstants(
 )
 
 
+@lru_cache(maxsize=8)  # to make them takes longer than to look them up
 def prediction_rules(policy: Policy) -> _native.PredictionRules:
     """Return those constants of policy by which the ledger predicts."""
     return _native.PredictionRules(

@@ -44,10 +44,13 @@ class Costs:
     ledger_bytes: int
 
 
-def costs_of(reading: ReadingCosts, n_arms: int, *, whole_rows: bool = True) -> Costs:
+def costs_of(
+    reading: ReadingCosts, n_arms: int, *, whole_rows: bool = True, blocks_per_step: float = 1.0
+) -> Costs:
     """Return the costs of a race of so many arms.
 
-    Without `whole_rows` some blocks are never drawn, and exact scores pass over them.
+    Without `whole_rows` exact scores pass over some blocks. They are read from so many blocks for each that can be
+    drawn.
     """
     # Next to pulls that are paid for, nothing else counts.
     bet, draw = (0.0, 0.0) if reading.each_number_is_paid else (BET, DRAW)
@@ -56,8 +59,8 @@ def costs_of(reading: ReadingCosts, n_arms: int, *, whole_rows: bool = True) -> 
         step=bet + reading.block,
         lone_step=bet + reading.lone_block,
         draw=draw,
-        row=reading.row if whole_rows else reading.partial_row,
-        rest=reading.everything if whole_rows else reading.partial_everything,
+        row=blocks_per_step * (reading.row if whole_rows else reading.partial_row),
+        rest=blocks_per_step * (reading.everything if whole_rows else reading.partial_everything),
         round=reading.round,
         ledger_bytes=max(LEDGER_BYTES, LEDGER_BYTES_OF_ARM * n_arms),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,37 +25,59 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a race came to, and the arms that are left to be read to the end."""
+    """What a race came to: an answer, or arms that are left to be read to the end.
+
+    Without either there was nothing to race for, and everything is left. A race that is over is not kept: the next
+    one takes its memory.
+    """
 
     problem: Problem
     tally: Tally
-    race: Race | None = None  # None if there was nothing to race for: then everything is left
+    answer: Answer | None = None
+    race: Race | None = None
     left: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
-    def over(self) -> bool:
-        """Whether nothing is left to be read."""
-        return self.race is not None and len(self.left) == 0
+    def arms_left(self) -> int:
+        """How many arms are left to be read to the end."""
+        if self.answer is not None:
+            return 0
+        return len(self.left) if self.race else len(self.problem.arms)
 
 
 def products_seem_to_cost_less(problem: Problem, rng: Rng, tally: Tally, n_queries: int) -> bool:
     """Predict before a race, from one query, whether so many cost less by a matrix product.
 
-    Where the first rounds of a race cost less than a product and reading everything costs more, a few arms are read.
+    Where the first rounds of a race cost less than a product and reading everything costs more, a few arms are read. But
+    of a race in which arms wait for others that have larger norms a few arms tell nothing.
     """
     rules = policy.DEFAULT
     # By column a race passes over what is zero in its own query: one query tells little of the others.
     if problem.limited or problem.source.coordinate_major or not product.suits(problem, n_queries):
         return False
     multiplied = product.cost_of_query(problem, n_queries)
-    if choice.least_cost(problem, rules) >= multiplied:
+    fewest = math.ceil(rules.beginners * len(problem.arms))
+    if choice.least_cost(problem, rules, fewest) >= multiplied:
         return True
     if choice.cost_of_everything(problem) <= multiplied:
         return False
     wanted = choice.Choice(race=True, why="it may cost less than a product", sure=False)
-    if not choice.if_possible(problem, wanted).race:
+    if not choice.if_possible(problem, wanted).race or _some_wait(problem, rules):
         return False
-    return choice.sampled_cost(problem, rng, tally, rules) >= multiplied
+    return (
+        choice.least_cost(problem, rules) >= multiplied
+        or choice.sampled_cost(problem, rng, tally, rules) >= multiplied
+    )
+
+
+def _some_wait(problem: Problem, rules: policy.Policy) -> bool:
+    """Return whether some arms are not read before others have set a threshold."""
+    limits, length = problem.score_limits, problem.source.blocks.count
+    costs = costs_of(problem.source.costs, len(problem.arms))
+    return (
+        limits is not None
+        and policy.limit_to_begin(rules, costs, limits, problem.k, length) is not None
+    )
 
 
 def products_cost_less(outcomes: Sequence[Outcome], n_queries: int) -> bool:
@@ -65,7 +88,7 @@ def products_cost_less(outcomes: Sequence[Outcome], n_queries: int) -> bool:
     problem = outcomes[0].problem
     if problem.limited:
         return False
-    n_queries += sum(not one.over for one in outcomes)
+    n_queries += sum(one.answer is None for one in outcomes)
     if not product.suits(problem, n_queries):
         return False
     each = sum(_cost(one) for one in outcomes) / len(outcomes)
@@ -76,31 +99,29 @@ def _cost(outcome: Outcome) -> float:
     """Return what a race has cost, and what it will cost to read to the end what it left."""
     source, tally = outcome.problem.source, outcome.tally
     costs = costs_of(source.costs, len(outcome.problem.arms))
-    left = len(outcome.left) if outcome.race else len(outcome.problem.arms)
     steps = (tally.numbers_read - tally.numbers_scanned) / source.blocks.size
-    active = [one.active for one in tally.rounds]
-    visits = len(outcome.problem.arms) + sum(active[:-1]) if active else 0
     return (
         steps * costs.step
-        + visits * costs.visit
+        + tally.visits * costs.visit
         + len(tally.rounds) * costs.round
-        + left * source.blocks.count * costs.rest
+        + outcome.arms_left * source.blocks.count * costs.rest
     )
 
 
 def answers(outcomes: Sequence[Outcome], team: Team) -> list[Answer]:
     """Read what is left of some searches of the same data to the end, together, and answer."""
-    unfinished = [one for one in outcomes if len(one.left)]
+    unfinished = [one for one in outcomes if one.race]
     with timed(*(one.tally for one in unfinished)):
         _finish(unfinished, team)
-    plain = [one for one in outcomes if one.race is None]
+    plain = [one for one in outcomes if one.answer is None and one.race is None]
     exactly = iter(
         exact.search_together([one.problem for one in plain], [one.tally for one in plain], team)
     )
     found: list[Answer] = []
     for one in outcomes:
         with timed(one.tally):
-            found.append(one.race.answer() if one.race else next(exactly))
+            raced = one.race.answer() if one.race else one.answer
+            found.append(raced or next(exactly))
     return found
 
 

@@ -10,14 +10,13 @@ All that costs time for each arm is done by the native ledger, which keeps what 
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sureshot import _native
 from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
-from sureshot._seed import SEEDS, generator_of
+from sureshot._seed import generator_of, seed_from
 from sureshot.search import certificate
 from sureshot.search.budget import Budget
 from sureshot.search.condition import estimate
@@ -27,7 +26,7 @@ from sureshot.search.race.allowance import Allowance
 from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
-from sureshot.search.race.reading import Reading
+from sureshot.search.race.reading import Reading, blocks_of_scores
 from sureshot.search.race.remaining import finishing_pays
 from sureshot.search.reward_limits import refuse_arm
 from sureshot.theory.rounding import rounding_share
@@ -51,12 +50,15 @@ class Race:
         self.centre = np.ascontiguousarray(intervals.centre)
         self.estimated = intervals.estimated
         self.rng = generator_of(rng)
-        self.order = _native.Order(self.weight, int(self.rng.integers(SEEDS)))
+        self.order = _native.Order(self.weight, seed_from(self.rng))
         blocks = problem.source.blocks
+        of_scores = blocks_of_scores(problem.source, self.order)
+        count = blocks.count if of_scores is None else len(of_scores)
         self.costs = costs_of(
             problem.source.costs,
             len(problem.arms),
-            whole_rows=self.order.length == blocks.count,
+            whole_rows=of_scores is None,
+            blocks_per_step=count / self.order.length,
         )
         self.allowance = Allowance(self)
         self.ladder = Ladder()
@@ -76,35 +78,28 @@ class Race:
             constants=BET_CONSTANTS,
             rules=prediction_rules(rules),
         )
-        self.reading = Reading(problem, self.order, self.ledger)
+        self.reading = Reading(problem, self.order, self.ledger, of_scores)
         self.fronts = [0]  # steps drawn at the end of each round
         self.steps_read = 0  # of all arms together
-        self.visits = 0  # to an arm that is read on, of all arms and rounds together
         self.threshold = -math.inf
         self.guess = -math.inf
+        # Up to where the active arms are read next, while none of them is judged or evaluated.
+        self.next_stop: int | None = None
         self.next_look = 0.0  # the front at which it is asked again whether to give up
         self.survey: _native.Survey | None = None
         self.put_off = self._put_off()
 
     def _put_off(self) -> int:
         """Suspend arms, unread, that may turn out to be too short for any threshold; return how many."""
-        problem, squares = self.problem, self.problem.intervals.square_limit
-        if squares is None or self.allowance.limited:
+        problem, limits = self.problem, self.problem.score_limits
+        if limits is None or self.allowance.limited:
             return 0
-        limits = problem.scale * np.sqrt(squares)
         least = policy.limit_to_begin(self.rules, self.costs, limits, problem.k, self.order.length)
         if least is None:
             return 0
         waiting = limits < least
         self.ledger.status[waiting] = SUSPENDED
         return int(np.count_nonzero(waiting))
-
-    @cached_property
-    def _constant(self) -> float:
-        """What the blocks that are never drawn add to every sum."""
-        if self.order.length == len(self.weight):
-            return 0.0
-        return float(self.centre[self.weight == 0].sum())
 
     @property
     def front(self) -> int:
@@ -125,7 +120,7 @@ class Race:
         """Return what it has cost to come back to the arms, where that counts: by column, where steps cost little."""
         if not self.problem.source.coordinate_major:
             return 0.0
-        return self.visits * self.costs.visit
+        return self.tally.visits * self.costs.visit
 
     def undecided(self) -> Ints:
         """Return the positions of the arms that are neither dropped nor known."""
@@ -138,21 +133,20 @@ class Race:
     def read_on(self) -> bool:
         """Read one more round, or as much of it as the budget allows; return whether it did."""
         self.survey = None
-        active = self.ledger.arms_with(ACTIVE)
-        if len(active) == 0:
+        active = self.ledger.n_active
+        if active == 0:
             return self._resume()
         if self.front == self.order.length:
             # Everything has been read of them, so their exact scores cost nothing more.
-            self.evaluate(active)
+            self.evaluate(self.ledger.arms_with(ACTIVE))
             return True
         start = self.front
-        stop = self._end_of_round(len(active))
-        stop = min(stop, start + self.allowance.steps(self, len(active)))
+        stop = self._end_of_round(active)
+        stop = min(stop, start + self.allowance.steps(self, active))
         if stop <= start:
             return False
-        self.order.draw(stop)
-        self.ledger.record(
-            self.order,
+        self.next_stop = None
+        met = self.reading.read_on(
             self.centre,
             start,
             stop,
@@ -161,7 +155,7 @@ class Race:
             stakes=not self.estimated or self.ladder.limit > 0,
         )
         self.fronts.append(stop)
-        self._read(active, start, stop)
+        self._take_in(met, active, start, stop)
         return True
 
     def _next_front(self, active: int) -> int:
@@ -169,15 +163,16 @@ class Race:
 
     def _end_of_round(self, active: int) -> int:
         """Return up to where that many arms are read next."""
-        usual = self._next_front(active)
-        if self.guess > self.threshold:
-            return usual
-        # Where hardly an arm will be beaten there is nothing to look for.
-        predicted = self.ledger.predicted_front(self.rules.few_beaten, self.log_level)
-        leap = policy.predicted_front(
-            self.rules, self.costs, self.front, self.order.length, predicted
-        )
-        return max(usual, leap)
+        if self.next_stop is None:
+            self.next_stop = self._next_front(active)
+            if self.guess <= self.threshold:
+                # Where hardly an arm will be beaten there is nothing to look for.
+                predicted = self.ledger.predicted_front(self.rules.few_beaten, self.log_level)
+                leap = policy.predicted_front(
+                    self.rules, self.costs, self.front, self.order.length, predicted
+                )
+                self.next_stop = max(self.next_stop, leap)
+        return self.next_stop
 
     def _resume(self) -> bool:
         """Drop suspended arms, and let those that are left catch up with the front.
@@ -222,13 +217,15 @@ class Race:
 
     def _read(self, positions: Ints, start: int, stop: int) -> None:
         """Read the drawn blocks [start, stop) of some arms and bet on them."""
-        problem = self.problem
-        met = self.reading.bet_on(positions, start, stop)
-        self.steps_read += len(positions) * (stop - start)
-        self.visits += len(positions)
-        self.tally.numbers_read += len(positions) * self.reading.numbers_in(start, stop)
+        self._take_in(self.reading.bet_on(positions, start, stop), len(positions), start, stop)
+
+    def _take_in(self, met: _native.Met, arms: int, start: int, stop: int) -> None:
+        """Count the drawn blocks [start, stop) that were read of so many arms; refuse or learn what was met."""
+        self.steps_read += arms * (stop - start)
+        self.tally.visits += arms
+        self.tally.numbers_read += arms * self.reading.numbers_in(start, stop)
         if met.outside >= 0:
-            refuse_arm(problem, met.outside, self.order.blocks[:stop], start)
+            refuse_arm(self.problem, met.outside, self.order.blocks[:stop], start)
         if self.estimated:
             self.learn_limit(met.largest)
 
@@ -244,28 +241,25 @@ class Race:
 
     def known_scores(self) -> Floats:
         """Return the exact scores that have been computed."""
-        known: Floats = self.ledger.scores[self.ledger.status == KNOWN]
+        known: Floats = self.ledger.scores[self.ledger.arms_with(KNOWN)]
         return known
 
     def suspend_and_drop(self) -> None:
         """Suspend the active arms that are beaten at the guess, or drop them if it is no guess."""
-        ledger, problem = self.ledger, self.problem
-        survey = ledger.survey(problem.k, self.rules.caution)
-        self.guess = max(survey.guess, self.threshold)
-        if self.guess > -math.inf:
-            # The arms that seem best must stay to be evaluated: with epsilon > 0 even they are beaten.
-            ledger.judge(
-                problem.team,
-                ledger.arms_with(ACTIVE),
-                self.guess + problem.epsilon,
-                self.log_level,
-                DROPPED if self.guess == self.threshold else SUSPENDED,
-                survey,
-            )
-        self.survey = survey
+        problem = self.problem
+        self.survey = self.ledger.take_stock(
+            problem.team,
+            problem.k,
+            self.rules.caution,
+            self.threshold,
+            problem.epsilon,
+            self.log_level,
+        )
+        self.guess = self.survey.guess
 
     def _drop(self, positions: Ints) -> None:
         """Drop those of the arms that are beaten for sure."""
+        self.next_stop = None
         if self.threshold > -math.inf and len(positions):
             theta = self.threshold + self.problem.epsilon
             self.ledger.judge(self.problem.team, positions, theta, self.log_level, DROPPED)
@@ -278,7 +272,8 @@ class Race:
         chosen = survey.candidates
         if survey.others and not (len(chosen) and self._evaluation_pays(survey)):
             slow = self._slow_arms(survey)
-            chosen = np.union1d(chosen, slow) if len(slow) else slow
+            # These are no candidates.
+            chosen = np.sort(np.concatenate([chosen, slow])) if len(slow) else slow
         if len(chosen) and self._affords(chosen):
             self.evaluate(chosen)
 
@@ -295,8 +290,7 @@ class Race:
         """Return the active arms, no candidates, that are known sooner than they are beaten."""
         if self.front < self.rules.fewest_steps or survey.others > self.rules.most_slow_arms:
             return np.empty(0, dtype=np.int64)
-        active = self.ledger.arms_with(ACTIVE)
-        others: Ints = np.delete(active, np.searchsorted(active, survey.candidates))
+        others = self.ledger.other_arms(survey)
         ahead = self._next_front(survey.others) - self.front
         if policy.few_arms_are_slow(self.costs, len(others), ahead, self.order.length):
             return others
@@ -309,10 +303,7 @@ class Race:
 
     def _affords(self, positions: Ints) -> bool:
         """Return whether the budget allows to evaluate these arms."""
-        steps = len(positions) * self.order.length
-        if self.reading.paid:  # what was pulled before is not pulled again
-            steps -= int(self.ledger.steps[positions].sum())
-        numbers = steps * self.problem.source.blocks.size
+        numbers = self.reading.numbers_of_rows(positions)
         # The speed so far is that of bets; whole rows are read faster.
         in_time = numbers * self.costs.row <= self.budget.predicted() * self.costs.step
         return self.budget.allows(numbers) and (self.problem.deadline is None or in_time)
@@ -327,7 +318,7 @@ class Race:
             return nothing
         if self.front < self.rules.fewest_steps:
             return nothing
-        active = len(self.ledger.arms_with(ACTIVE))
+        active = self.ledger.n_active
         if not policy.finishing_may_pay(
             self.rules,
             self.costs,
@@ -373,12 +364,11 @@ class Race:
 
     def accept(self, positions: Ints, sums: Floats, numbers: int) -> None:
         """Take the exact sums of some arms, for which so many numbers were read."""
-        problem, ledger = self.problem, self.ledger
-        ledger.scores[positions] = problem.scores(positions, sums + self._constant)
-        ledger.status[positions] = KNOWN
+        self.next_stop = None
+        scores = self.problem.scores(positions, sums)
+        self.threshold = self.ledger.learn(positions, scores, self.problem.k)
         self.tally.numbers_read += numbers
         self.tally.exact_scores += len(positions)
-        self.threshold = ledger.kth_score(problem.k)
 
     def end_round(self) -> None:
         """Tell where the search stands."""
@@ -398,7 +388,7 @@ class Race:
         early = not self.over()
         if early:
             reached = max(reached, self._proved_loss())
-        known = np.flatnonzero(ledger.status == KNOWN)
+        known = ledger.arms_with(KNOWN)
         best = known[largest(ledger.scores[known], problem.k)]
         if len(known) == len(problem.arms):
             proved = certificate.exact_answer(problem)

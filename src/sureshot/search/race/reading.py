@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot._native import ACTIVE
 from sureshot._summation import add_exactly
 from sureshot.sources.base import QuerySource
 
@@ -13,21 +14,70 @@ if TYPE_CHECKING:
     from sureshot._native import Ledger, Met, Order
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Problem
+    from sureshot.sources.base import Source
+
+
+def blocks_of_scores(source: Source, order: Order) -> Ints | None:
+    """Return the blocks that exact scores are read from, or None if these are all.
+
+    In the others the query is zero: to pass over them changes no bit of an inner product.
+    """
+    if order.length == source.blocks.count:  # blocks without weight alone can be such
+        return None
+    if not isinstance(source, QuerySource) or source.reward != "ip":
+        return None
+    found = np.flatnonzero(source.blocks.sums((source.query != 0).astype(np.float64)))
+    return found if len(found) < source.blocks.count else None
 
 
 class Reading:
-    """Reads for one race. Arms are given by their positions in the problem."""
+    """Reads for one race. Arms are given by their positions in the problem.
 
-    def __init__(self, problem: Problem, order: Order, ledger: Ledger) -> None:
+    Parameters
+    ----------
+    problem, order, ledger
+        Those of the race.
+    blocks
+        What `blocks_of_scores` finds.
+    """
+
+    def __init__(
+        self, problem: Problem, order: Order, ledger: Ledger, blocks: Ints | None = None
+    ) -> None:
         self.problem = problem
         self.order = order
         self.ledger = ledger
         self.source = problem.source
         self.paid = self.source.costs.each_number_is_paid
+        self._blocks = blocks
+        self._numbers_of_row = self.source.n_coordinates
+        if blocks is not None:
+            self._numbers_of_row = int(self.source.blocks.sizes()[blocks].sum())
 
     def reads_whole_rows(self) -> bool:
         """Return whether an exact score is the sum over a whole row: nothing is passed over."""
-        return not self.paid and self.order.length == self.source.blocks.count
+        return not self.paid and self._blocks is None
+
+    def numbers_of_rows(self, positions: Ints) -> int:
+        """Return how many numbers are read to evaluate some arms."""
+        if self.paid:  # what was pulled before is not pulled again
+            return len(positions) * self.order.length - int(self.ledger.steps[positions].sum())
+        return len(positions) * self._numbers_of_row
+
+    def read_on(self, centre: Floats, start: int, stop: int, guess: float, *, stakes: bool) -> Met:
+        """Draw the blocks [start, stop), read them of all active arms and bet on them.
+
+        `guess` is of the final threshold, and `stakes` says whether anything is staked.
+        """
+        problem, dense = self.problem, self.source.dense
+        if dense is not None:
+            met = self.ledger.read_on(
+                problem.team, dense, problem.arms, self.order, centre, stop, guess, stakes
+            )
+            return self._unbroken(met, start, stop)
+        self.order.draw(stop)
+        self.ledger.record(self.order, centre, start, stop, guess, stakes)
+        return self.bet_on(self.ledger.arms_with(ACTIVE), start, stop)
 
     def bet_on(self, positions: Ints, start: int, stop: int) -> Met:
         """Read the drawn blocks [start, stop) of some arms and bet on them."""
@@ -36,11 +86,7 @@ class Reading:
             met = self.ledger.read(
                 problem.team, source.dense, problem.arms, self.order, positions, start, stop
             )
-            if met.broken >= 0:
-                # What is not a finite number is named when it is read alone.
-                arm = problem.arms[met.broken : met.broken + 1]
-                source.block_sums(arm, self.order.blocks[start:stop])
-            return met
+            return self._unbroken(met, start, stop)
         # All of them before the first bet, so that no bet depends on which reward came first.
         arms, blocks = problem.arms[positions], self.order.blocks[start:stop]
         squares = None
@@ -51,6 +97,14 @@ class Reading:
             sums, squares = source.sums_and_squares(arms, blocks)
         sums = np.ascontiguousarray(sums)
         return self.ledger.add(problem.team, sums, positions, start, stop, squares)
+
+    def _unbroken(self, met: Met, start: int, stop: int) -> Met:
+        """Return what was met in the drawn blocks [start, stop) if all of it was finite numbers."""
+        if met.broken >= 0:
+            # What is not a finite number is named when it is read alone.
+            arm = self.problem.arms[met.broken : met.broken + 1]
+            self.source.block_sums(arm, self.order.blocks[start:stop])
+        return met
 
     def numbers_in(self, start: int, stop: int) -> int:
         """Return how many coordinates the drawn blocks [start, stop) have."""
@@ -63,22 +117,18 @@ class Reading:
         return numbers
 
     def exact_sums(self, positions: Ints) -> tuple[Floats, int]:
-        """Return the sums of some arms over all blocks that can be drawn, and the numbers read.
+        """Return the sums of all rewards of some arms, and the numbers read.
 
-        Whole rows are read again: that is faster than to pass over what was sampled of them, and equal
-        rows get equal sums. Where each number is paid for, only the rest is read.
+        Rows are read again: that is faster than to pass over what was sampled of them, and gives the sums that every
+        other way to evaluate them gives. Where each number is paid for, only the rest is read.
         """
+        numbers = self.numbers_of_rows(positions)
         if self.paid:
-            return self._unread_sums(positions)
-        source, arms = self.source, self.problem.arms[positions]
-        if self.reads_whole_rows():
-            return source.exact_scores(arms), len(arms) * source.n_coordinates
-        drawable = self.order.undrawn(0)
-        sizes = source.blocks.sizes()
-        return source.exact_scores(arms, drawable), len(arms) * int(sizes[drawable].sum())
+            return self._with_unread(positions), numbers
+        return self.source.exact_scores(self.problem.arms[positions], self._blocks), numbers
 
-    def _unread_sums(self, positions: Ints) -> tuple[Floats, int]:
-        ledger, sums, numbers = self.ledger, np.empty(len(positions)), 0
+    def _with_unread(self, positions: Ints) -> Floats:
+        ledger, sums = self.ledger, np.empty(len(positions))
         steps = ledger.steps[positions]
         for front in np.unique(steps):
             group = np.flatnonzero(steps == front)
@@ -87,5 +137,4 @@ class Reading:
             found = self.source.totals(self.problem.arms[some], rest, ones, ones)
             high, lost = add_exactly(found.high, ledger.high[some])
             sums[group] = high + (lost + found.low + ledger.low[some])
-            numbers += len(group) * len(rest)
-        return sums, numbers
+        return sums

@@ -1,0 +1,145 @@
+"""Rewards of a stored matrix and a query: pieces are read into memory and summed by the native kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureshot import _native
+from sureshot.blocks import Blocks
+from sureshot.sources.costs import from_storage
+from sureshot.sources.portions import portions
+from sureshot.sources.values import ValueSource, dense_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sureshot._native import Team
+    from sureshot._types import Floats, Ints
+    from sureshot.sources.norms import PromisedNorms
+    from sureshot.storage.base import Stored
+
+
+class StoredSource(ValueSource):
+    """Rewards of each row of `data` against `query`.
+
+    A sum has the bits that the same numbers have in memory: the same kernels add them up.
+
+    Parameters
+    ----------
+    data
+        The matrix.
+    query, reward, blocks, team, promised
+        As those of a `DenseSource`.
+    """
+
+    coordinate_major = False
+    data: Stored
+
+    def __init__(
+        self,
+        data: Stored,
+        query: Floats,
+        reward: str,
+        blocks: Blocks,
+        team: Team,
+        promised: PromisedNorms | None = None,
+    ) -> None:
+        self.data = data
+        self.query = query
+        self.reward = reward
+        self.blocks = blocks
+        self.team = team
+        self.promised = promised
+        self.n_arms, self.n_coordinates = data.shape
+        self.bytes_per_number = data.itemsize
+        self.costs = from_storage(data.access, blocks.size, data.itemsize)
+
+    def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
+        """Return the sum of each arm over each block, shape (len(blocks), len(arms))."""
+        sums = np.empty((len(blocks), len(arms)))
+        self._add_blocks(arms, blocks, sums, None)
+        return sums
+
+    def sums_and_squares(self, arms: Ints, blocks: Ints) -> tuple[Floats, Floats]:
+        """Return the block sums, and those of the squared data values in the same shape."""
+        sums, squares = np.empty((2, len(blocks), len(arms)))
+        self._add_blocks(arms, blocks, sums, squares)
+        return sums, squares
+
+    def _add_blocks(self, arms: Ints, blocks: Ints, sums: Floats, squares: Floats | None) -> None:
+        for some, size in self._of_one_size(blocks):
+            starts = np.maximum(blocks[some] * self.blocks.size - self.blocks.shift, 0)
+            for portion in portions(self.data, arms, starts, size):
+                n_arms, n_blocks, _ = portion.values.shape
+                rows = portion.values.reshape(n_arms, n_blocks * size)
+                columns = (starts[portion.starts, None] + np.arange(size)).ravel()
+                found = np.empty((1 if squares is None else 2, n_blocks, n_arms))
+                _native.block_sums(
+                    dense_of(rows, self.query[columns], self.reward, Blocks(n_blocks * size, size)),
+                    np.arange(n_arms),
+                    np.arange(n_blocks),
+                    self.team,
+                    *found,
+                )
+                place = np.ix_(some[portion.starts], np.arange(len(arms))[portion.rows])
+                sums[place] = found[0]
+                if squares is not None:
+                    squares[place] = found[1]
+        self._refuse_unless_finite(sums, arms)
+
+    def _of_one_size(self, blocks: Ints) -> Iterator[tuple[Ints, int]]:
+        """Yield the places of blocks that have as many coordinates, and that number."""
+        odd = [
+            block for block in {0, self.blocks.count - 1} if self._size(block) != self.blocks.size
+        ]
+        usual = np.flatnonzero(~np.isin(blocks, odd))
+        if len(usual):
+            yield usual, self.blocks.size
+        for block in odd:
+            places = np.flatnonzero(blocks == block)
+            if len(places):
+                yield places, self._size(block)
+
+    def _size(self, block: int) -> int:
+        start, stop = self.blocks.span(block)
+        return stop - start
+
+    def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
+        """Return the sum of all rewards of each arm, or of those in the given blocks."""
+        if blocks is not None:
+            return super().exact_scores(arms, blocks)
+        scores: Floats = self.exact_scores_of(self.query[None], arms, self.team)[0]
+        return scores
+
+    def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
+        """Return the scores of each arm for several queries of the same data, (queries, arms)."""
+        if self.promised is not None:
+            return self.exact_scores_and_norms(queries, arms, team)[0]
+        return self._read_rows(queries, arms, team, None)
+
+    def exact_scores_and_norms(
+        self, queries: Floats, arms: Ints, team: Team
+    ) -> tuple[Floats, Floats]:
+        """Return the same scores, and the Euclidean norm of each arm from the same pass."""
+        squares = np.empty(len(arms))
+        scores = self._read_rows(queries, arms, team, squares)
+        return scores, self._checked_norms(arms, squares)
+
+    def _read_rows(self, queries: Floats, arms: Ints, team: Team, squares: Floats | None) -> Floats:
+        scores, width = np.empty((len(queries), len(arms))), self.n_coordinates
+        for portion in portions(self.data, arms, np.zeros(1, np.int64), width):
+            n_arms = len(portion.values)
+            found = np.empty((len(queries), n_arms))
+            _native.row_scores(
+                dense_of(portion.values[:, 0], self.query, self.reward, Blocks(width, width)),
+                queries,
+                np.arange(n_arms),
+                team,
+                found,
+                None if squares is None else squares[portion.rows],
+            )
+            scores[:, portion.rows] = found
+        self._refuse_unless_finite(scores, arms)
+        return scores

@@ -1,0 +1,91 @@
+"""Arrays of dask: their chunks are partitions, and the functions are tasks without state."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sureshot.errors import StorageError
+from sureshot.storage.extras import library
+from sureshot.storage.partitioned import Partitioned, Place, as_values
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sureshot.storage.partitioned import Call
+
+MODULE = "dask"
+
+# A set of tasks, in nanoseconds: by the threads of this process, and by a scheduler.
+ROUND_OF_THREADS = 3e6
+ROUND_OF_SCHEDULER = 15e6
+
+
+# How often a task is tried again, each time a worker dies with it.
+RETRIES = 3
+
+
+class DaskMatrix(Partitioned):
+    """A dask array of two dimensions. `client` runs the tasks, or else dask's scheduler of the moment."""
+
+    def __init__(self, array: Any, client: Any = None) -> None:
+        if array.ndim != 2 or any(np.isnan(size) for size in array.shape):
+            raise ValueError(
+                f"data must have 2 dimensions (arms, coordinates) of known sizes, got shape {array.shape}"
+            )
+        self.client = _client() if client is None else client
+        self.round = ROUND_OF_THREADS if self.client is None else ROUND_OF_SCHEDULER
+        self.shape = (int(array.shape[0]), int(array.shape[1]))
+        self.dtype = np.dtype(array.dtype)
+        self._parts = array.to_delayed().ravel().tolist()
+        rows, columns = (np.cumsum([0, *sizes]).tolist() for sizes in array.chunks)
+        self.places = [
+            Place(*ours, *theirs) for ours in pairwise(rows) for theirs in pairwise(columns)
+        ]
+
+    def __repr__(self) -> str:
+        return f"DaskMatrix({self.dtype}, {self.shape}, {len(self.places)} partitions)"
+
+    def run(self, calls: Sequence[Call]) -> list[Any]:
+        """Run the calls as tasks where their partitions are."""
+        dask = library("dask", "dask", "a dask array")
+        tasks = [
+            dask.delayed(_call, pure=False)(
+                self._parts[call.partition],
+                self.places[call.partition],
+                self.dtype,
+                call.function,
+                call.arguments,
+            )
+            for call in calls
+        ]
+        if self.client is None:
+            return list(dask.compute(*tasks))
+        try:
+            found: list[Any] = self.client.gather(self.client.compute(tasks, retries=RETRIES))
+        except Exception as error:
+            lost = type(error).__module__.startswith("distributed")
+            if lost or type(error).__name__ in ("CancelledError", "FutureCancelledError"):
+                message = f"a partition was lost and cannot be computed again: {error}"
+                raise StorageError(message) from error
+            raise
+        return found
+
+
+def _call(values: Any, place: Place, dtype: np.dtype[Any], function: Any, arguments: Any) -> Any:
+    return function(as_values(values, place, dtype), *arguments)
+
+
+def _client() -> Any:
+    """Return the client of the moment, if there is one."""
+    import sys  # noqa: PLC0415 - a client exists only where this is loaded
+
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None

@@ -1,0 +1,67 @@
+"""Columns of Arrow whose values are lists of one length, in IPC files that are not compressed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sureshot.errors import StorageError
+from sureshot.storage.extras import library
+from sureshot.storage.named import the_one_called
+from sureshot.storage.stacks import RowStack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sureshot._types import Array
+    from sureshot.storage.base import Stored
+
+SUFFIXES = (".arrow", ".feather", ".ipc")
+MODULE = "pyarrow"
+
+
+def open_path(path: Path, name: str | None) -> Array | Stored:
+    """Open a column of a file: the one of that name, or the only one of lists."""
+    pyarrow = library("pyarrow", "files", f"{path}")
+    with pyarrow.memory_map(str(path)) as source:
+        try:
+            table = pyarrow.ipc.open_file(source).read_all()
+        except pyarrow.ArrowInvalid as error:
+            raise StorageError(f"{path} cannot be opened as an Arrow file: {error}") from error
+        lists = {
+            field.name: table[field.name]
+            for field in table.schema
+            if pyarrow.types.is_fixed_size_list(field.type)
+        }
+        column = the_one_called(name, lists, f"{path}", "a column of lists of one length")
+        source.seek(0)
+        first = source.read_buffer(1).address
+        maps = [_map(path, chunk, first) for chunk in column.chunks if len(chunk)]
+    return maps[0] if len(maps) == 1 else RowStack(maps)
+
+
+def adopt(column: Any) -> Array | Stored:
+    """Return a column of lists of one length as a matrix."""
+    chunks = column.chunks if hasattr(column, "chunks") else [column]
+    parts = [_array(chunk) for chunk in chunks if len(chunk)]
+    return parts[0] if len(parts) == 1 else RowStack(parts)
+
+
+def _map(path: Path, chunk: Any, first: int) -> Array:
+    """Return a memory map of some rows; the file is mapped from the address `first` on."""
+    rows = _array(chunk)
+    offset = rows.ctypes.data - first
+    if not 0 <= offset <= path.stat().st_size - rows.nbytes:
+        message = (
+            f"{path} is compressed, so that its rows must be unpacked: write it without compression"
+        )
+        raise StorageError(message)
+    return np.memmap(path, rows.dtype, "r", offset, rows.shape)
+
+
+def _array(chunk: Any) -> Array:
+    if chunk.null_count or chunk.flatten().null_count:
+        raise ValueError("data must have a number everywhere, got a column with nulls")
+    values: Array = chunk.flatten().to_numpy(zero_copy_only=True)
+    return values.reshape(len(chunk), chunk.type.list_size)

@@ -1,0 +1,45 @@
+"""Arrays of zarr: chunks, or the inner chunks of shards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sureshot.errors import StorageError
+from sureshot.storage.chunked import ChunkedMatrix
+from sureshot.storage.extras import library
+from sureshot.storage.named import the_one_called
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sureshot.storage.base import Stored
+
+SUFFIXES = (".zarr",)
+MODULE = "zarr"
+
+# Chunks that are read at a time.
+THREADS = 8
+
+
+def open_path(path: Path, name: str | None) -> Stored:
+    """Open an array of a folder: the one of that name, or the only matrix."""
+    zarr = library("zarr", "files", f"{path}")
+    try:
+        found = zarr.open(str(path), mode="r")
+    except Exception as error:
+        raise StorageError(f"{path} cannot be opened as zarr: {error}") from error
+    if isinstance(found, zarr.Array):
+        if name is not None:
+            raise ValueError(f"{path} holds one array without a name, got name={name!r}")
+        return adopt(found)
+    arrays = {key: item for key, item in found.arrays() if item.ndim == 2}
+    return adopt(the_one_called(name, arrays, f"{path}", "an array with 2 dimensions"))
+
+
+def adopt(array: Any) -> Stored:
+    """Return an array of zarr as a matrix."""
+    if getattr(array, "ndim", None) != 2:
+        shape = getattr(array, "shape", None)
+        raise ValueError(f"data must have 2 dimensions (arms, coordinates), got shape {shape}")
+    name = str(array.store_path)
+    return ChunkedMatrix(array, array.chunks, name=name, threads=THREADS)

@@ -1,0 +1,236 @@
+"""Matrices in every format: opened, searched, and refused where they are broken."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import sureshot
+from sureshot import StorageError, open_matrix
+from sureshot.storage.base import Stored
+from sureshot.storage.chunked import ChunkedMatrix
+from sureshot.storage.file import FileMatrix
+from sureshot.storage.opening import opened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from sureshot._types import Array
+
+
+@pytest.fixture(scope="module")
+def data() -> Array:
+    """Rows that are searched in every format."""
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((50, 4), dtype=np.float32) @ rng.standard_normal(
+        (4, 700), dtype=np.float32
+    )
+
+
+def as_npy(data: Array, folder: Path) -> Path:
+    np.save(folder / "rows.npy", data)
+    return folder / "rows.npy"
+
+
+def as_safetensors(data: Array, folder: Path, odd: int = 0) -> Path:
+    """Write by the rules of the format; `odd` bytes of another tensor come first."""
+    header = {
+        "__metadata__": {"made by": "a test"},
+        "other": {"dtype": "U8", "shape": [odd], "data_offsets": [0, odd]},
+        "rows": {"dtype": "F32", "shape": data.shape, "data_offsets": [odd, odd + data.nbytes]},
+    }
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path = folder / "rows.safetensors"
+    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(odd) + data.tobytes())
+    return path
+
+
+def as_hdf5(data: Array, folder: Path, chunks: Any = None, **how: Any) -> Path:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "rows.h5", "w") as file:
+        file.create_dataset("some/rows", data=data, chunks=chunks, **how)
+        file.create_dataset("vector", data=data[0])
+    return folder / "rows.h5"
+
+
+def as_zarr(data: Array, folder: Path, **how: Any) -> Path:
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array(folder / "rows.zarr", data=data, **how)
+    return folder / "rows.zarr"
+
+
+def as_arrow(data: Array, folder: Path, at_once: int = 1000, **how: Any) -> Path:
+    pa = pytest.importorskip("pyarrow")
+    rows = pa.FixedSizeListArray.from_arrays(pa.array(data.ravel()), data.shape[1])
+    table = pa.table({"id": np.arange(len(data)), "rows": rows})
+    path = folder / "rows.arrow"
+    options = pa.ipc.IpcWriteOptions(**how)
+    with (
+        pa.OSFile(str(path), "wb") as file,
+        pa.ipc.new_file(file, table.schema, options=options) as writer,
+    ):
+        writer.write_table(table, max_chunksize=at_once)
+    return path
+
+
+WRITERS: dict[str, Callable[[Array, Path], Path]] = {
+    "npy": as_npy,
+    "safetensors": as_safetensors,
+    "safetensors not aligned": lambda data, folder: as_safetensors(data, folder, odd=3),
+    "hdf5": as_hdf5,
+    "hdf5 in chunks": lambda data, folder: as_hdf5(data, folder, (7, 100), compression="gzip"),
+    "zarr": lambda data, folder: as_zarr(data, folder, chunks=(11, 64)),
+    "zarr in shards": lambda data, folder: as_zarr(data, folder, chunks=(10, 70), shards=(50, 700)),
+    "arrow": as_arrow,
+    "arrow in batches": lambda data, folder: as_arrow(data, folder, at_once=13),
+}
+
+
+SUFFIXES = {form: f".{form.split()[0].replace('hdf5', 'h5')}" for form in WRITERS}
+
+
+@pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.parametrize("metric", ["ip", "sqeuclidean"])
+def test_every_format_gives_the_same_answer(
+    data: Array, form: str, metric: str, tmp_path: Path
+) -> None:
+    matrix = open_matrix(WRITERS[form](data, tmp_path))
+    query = np.random.default_rng(1).standard_normal(data.shape[1])
+    assert matrix.shape == data.shape
+    assert matrix.dtype == data.dtype
+    expected = sureshot.top_k(data, query, k=5, metric=metric, method="exact")
+    for method in ("exact", "betting"):
+        found = sureshot.top_k(matrix, query, k=5, metric=metric, method=method, rng=0, block=70)
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.scores, expected.scores)
+    scanned, in_memory = sureshot.scan(matrix), sureshot.scan(data)
+    np.testing.assert_array_equal(np.asarray(scanned.norms), np.asarray(in_memory.norms))
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_pieces_are_read_as_they_are(data: Array, form: str, tmp_path: Path) -> None:
+    matrix = open_matrix(WRITERS[form](data, tmp_path))
+    rows, starts = np.array([48, 3, 4, 30]), np.array([600, 0, 33])
+    if isinstance(matrix, np.memmap) and matrix.filename is not None:
+        matrix = FileMatrix(matrix.filename, matrix.dtype, matrix.shape, offset=matrix.offset)
+    assert isinstance(matrix, Stored)
+    out = np.empty((4, 3, 65), data.dtype)
+    matrix.read(rows, starts, 65, out)
+    for at, start in enumerate(starts):
+        np.testing.assert_array_equal(out[:, at], data[rows, start : start + 65])
+
+
+def test_chunks_are_the_blocks(data: Array, tmp_path: Path) -> None:
+    matrix = open_matrix(as_zarr(data, tmp_path, chunks=(10, 70), shards=(50, 700)))
+    assert isinstance(matrix, ChunkedMatrix)
+    assert (matrix.access.unit_rows, matrix.access.unit_columns) == (10, 70)
+
+
+def test_objects_of_libraries_are_taken(data: Array, tmp_path: Path) -> None:
+    h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
+    pa = pytest.importorskip("pyarrow")
+    query = np.arange(700.0)
+    expected = sureshot.top_k(data, query, k=3).indices
+    with h5py.File(as_hdf5(data, tmp_path, (10, 70))) as file:
+        np.testing.assert_array_equal(
+            sureshot.top_k(file["some/rows"], query, k=3).indices, expected
+        )
+    stored = zarr.open(as_zarr(data, tmp_path, chunks=(10, 70)))
+    np.testing.assert_array_equal(sureshot.top_k(stored, query, k=3).indices, expected)
+    column = pa.FixedSizeListArray.from_arrays(pa.array(data.ravel()), 700)
+    assert np.shares_memory(opened(column), column.flatten().to_numpy())
+    np.testing.assert_array_equal(sureshot.top_k(column, query, k=3).indices, expected)
+
+
+def test_tensors_share_their_memory(data: Array) -> None:
+    torch = pytest.importorskip("torch", reason="needs torch")
+    query = np.arange(700.0)
+    tensor = torch.from_numpy(data).requires_grad_()
+    assert np.shares_memory(opened(tensor), data)
+    half = torch.from_numpy(data).to(torch.bfloat16)
+    expected = sureshot.top_k(data.astype(ml_dtypes.bfloat16), query, k=3)
+    np.testing.assert_array_equal(sureshot.top_k(half, query, k=3).scores, expected.scores)
+
+
+def test_bfloat16_of_safetensors(data: Array, tmp_path: Path) -> None:
+    half = data.astype(ml_dtypes.bfloat16)
+    path = as_safetensors(half, tmp_path)
+    path.write_bytes(path.read_bytes().replace(b'"F32"', b'"BF16"', 1))
+    text = path.read_bytes()
+    length = int.from_bytes(text[:8], "little") + 1
+    path.write_bytes(length.to_bytes(8, "little") + text[8:])
+    matrix = open_matrix(path)
+    assert matrix.dtype == half.dtype
+    np.testing.assert_array_equal(matrix[7], half[7])
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_a_file_that_is_cut_off_is_refused(data: Array, form: str, tmp_path: Path) -> None:
+    path = WRITERS[form](data, tmp_path)
+    if path.is_dir():
+        path = next(
+            file for file in sorted(path.rglob("*")) if file.is_file() and "c" in file.parts
+        )
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.truncate(size // 2)
+    with pytest.raises((StorageError, ValueError)) as caught:
+        sureshot.top_k(open_matrix(tmp_path / f"rows{SUFFIXES[form]}"), np.ones(700))
+    assert "rows" in str(caught.value)
+
+
+@pytest.mark.parametrize("form", ["safetensors", "hdf5", "zarr", "arrow"])
+def test_a_file_of_something_else_is_refused(form: str, tmp_path: Path) -> None:
+    path = tmp_path / f"x{SUFFIXES[form]}"
+    path.write_bytes(b"not at all what it should be")
+    with pytest.raises(StorageError, match=r"x\.\w+ "):
+        open_matrix(path)
+
+
+def test_names(data: Array, tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    path = as_hdf5(data, tmp_path)
+    assert open_matrix(path, "some/rows").shape == open_matrix(path, "/some/rows").shape
+    with pytest.raises(
+        ValueError, match=r"a dataset with 2 dimensions named 'vector', got 'some/rows'"
+    ):
+        open_matrix(path, "vector")
+    with h5py.File(path, "a") as file:
+        file.create_dataset("more", data=data)
+    with pytest.raises(
+        ValueError, match=r"several: say which by name=, one of 'more', 'some/rows'"
+    ):
+        open_matrix(path)
+    with pytest.raises(ValueError, match="one array without a name"):
+        open_matrix(as_npy(data, tmp_path), "x")
+
+
+def test_bad_paths(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"No such file or directory: .*x\.npy"):
+        open_matrix(tmp_path / "x.npy")
+    (tmp_path / "x.csv").write_text("1,2,3")
+    with pytest.raises(StorageError, match=r"x\.csv is not a \.npy file"):
+        open_matrix(tmp_path / "x.csv")
+    with pytest.raises(IsADirectoryError):
+        open_matrix(tmp_path)
+
+
+def test_a_compressed_arrow_file_is_refused(data: Array, tmp_path: Path) -> None:
+    path = as_arrow(data, tmp_path, compression="lz4")
+    with pytest.raises(StorageError, match="is compressed"):
+        open_matrix(path)
+
+
+def test_a_missing_library_is_named(
+    data: Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = as_zarr(data, tmp_path, chunks=(10, 70))
+    monkeypatch.setitem(__import__("sys").modules, "zarr", None)
+    with pytest.raises(ImportError, match=r"needs zarr: pip install 'sureshot\[files\]'"):
+        open_matrix(path)
