@@ -143,25 +143,6 @@ def test_a_doubtful_prediction_is_made_again_from_more() -> None:
     assert 2 * few <= more <= SAMPLE.sampled_arms * SAMPLE.sampled_steps
 
 
-def test_a_doubtful_prediction_is_made_again_from_more() -> None:
-    problem = problem_of("no gap", order="F")
-
-    def sampled(wanted: float, **changes: float) -> tuple[float, int]:
-        tally = Tally()
-        rules = dataclasses.replace(SAMPLE, **{"sampled_share": 1.0, **changes})  # type: ignore[arg-type]
-        cost = sampled_cost(problem, np.random.default_rng(0), tally, rules, wanted)
-        return cost, tally.numbers_read
-
-    first, few = sampled(np.inf)
-    assert few == SAMPLE.sampled_arms * SAMPLE.fewest_steps
-    assert sampled(1.01 * first) == (first, few)  # what is wanted
-    assert sampled(0.99 * first / SAMPLE.sampled_doubt) == (first, few)  # far above it
-    assert sampled(0.99 * first, sampled_share=0.0) == (first, few)  # to read on costs too much
-    again, more = sampled(0.99 * first)
-    assert again != first
-    assert 2 * few <= more <= SAMPLE.sampled_arms * SAMPLE.sampled_steps
-
-
 def test_what_is_sampled_does_not_depend_on_threads() -> None:
     problem = problem_of("low rank")
     counts = set()
