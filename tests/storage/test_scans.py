@@ -14,7 +14,7 @@ import pytest
 import sureshot
 from sureshot import Bounds, BoundsError, ScanInfo, StorageError
 from sureshot.prepare import whole_scan
-from sureshot.storage import residency
+from sureshot.storage import fingerprint, residency
 from sureshot.storage.file import FileMatrix
 from sureshot.storage.fingerprint import sample_of
 
@@ -91,7 +91,7 @@ def set_time(path: Path, modified: int) -> None:
         lambda data, path: mapped(path),
         lambda data, path: in_file(path),
         lambda data, path: sureshot.vstack([data[:123], mapped(path)[123:]]),
-        lambda data, path: sureshot.hstack([in_file(path), data[:, :0].reshape(len(data), 0)][:1]),
+        lambda data, path: sureshot.hstack([mapped(path)[:, :400], data[:, 400:]]),
     ],
     ids=["memory", "columns", "map", "file", "rows", "sides"],
 )
@@ -259,26 +259,27 @@ def test_a_file_that_is_cut_off_during_the_scan_is_an_error(path: Path) -> None:
         sureshot.scan(in_file(path), save=True, progress=cut)
 
 
-def test_chunks_have_fingerprints(data: Array, tmp_path: Path) -> None:
-    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
-    zarr.create_array(tmp_path / "rows.zarr", data=data, chunks=(100, 500))
-    with h5py.File(tmp_path / "rows.h5", "w") as file:
-        file.create_dataset("rows", data=data, chunks=(100, 500))
-    for name in ("rows.zarr", "rows.h5"):
-        rows, seen = sureshot.open_matrix(tmp_path / name), list[int]()
-        with pytest.raises(KeyboardInterrupt):
-            sureshot.scan(rows, save=True, progress=stopping_at(100, seen))
-        found = sureshot.scan(rows, save=True, progress=lambda info: seen.append(info.rows))
-        assert seen == [100, 200, 300, 400, 500]
-        assert_same(found, sureshot.scan(data))
-        known = Bounds.load(tmp_path / f"{name}.bounds.npz")
-        sureshot.top_k(rows, QUERY, bounds=known)
-        chunk = tmp_path / name
-        if chunk.is_dir():
-            chunk = max(file for file in chunk.rglob("*") if file.is_file())
-        set_time(chunk, chunk.stat().st_mtime_ns + 10**9)
-        with pytest.raises(BoundsError, match=rf"{name} has changed since it was scanned"):
-            sureshot.top_k(sureshot.open_matrix(tmp_path / name), QUERY, bounds=known)
+@pytest.mark.parametrize("name", ["rows.zarr", "rows.h5"])
+def test_chunks_have_fingerprints(data: Array, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name == "rows.zarr":
+        zarr = pytest.importorskip("zarr")
+        zarr.create_array(path, data=data, chunks=(100, 500))
+    else:
+        with pytest.importorskip("h5py").File(path, "w") as file:
+            file.create_dataset("rows", data=data, chunks=(100, 500))
+    rows, seen = sureshot.open_matrix(path), list[int]()
+    with pytest.raises(KeyboardInterrupt):
+        sureshot.scan(rows, save=True, progress=stopping_at(100, seen))
+    found = sureshot.scan(rows, save=True, progress=lambda info: seen.append(info.rows))
+    assert seen == [100, 200, 300, 400, 500]
+    assert_same(found, sureshot.scan(data))
+    known = Bounds.load(tmp_path / f"{name}.bounds.npz")
+    sureshot.top_k(rows, QUERY, bounds=known)
+    written = max(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else path
+    set_time(written, written.stat().st_mtime_ns + 10**9)
+    with pytest.raises(BoundsError, match=rf"{name} has changed since it was scanned"):
+        sureshot.top_k(sureshot.open_matrix(path), QUERY, bounds=known)
 
 
 def test_partitions_are_read_once(data: Array) -> None:
@@ -314,8 +315,18 @@ def test_the_sample_is_that_of_the_numbers(
     expected = sample_of(data)
     assert sample_of(np.asfortranarray(data)) == sample_of(mapped(path)) == expected
     assert sample_of(in_file(path)) == expected
+    known, taken = sureshot.scan(mapped(path)), list[Any]()
+
+    def counted(data: Array) -> str:
+        taken.append(data)
+        return sample_of(data)
+
+    monkeypatch.setattr(fingerprint, "sample_of", counted)
+    for _ in range(3):
+        sureshot.top_k(mapped(path), QUERY, bounds=known)
+    assert len(taken) == 1
     assert sample_of(data.view(np.int32)) != expected
     assert residency.file_of(np.load(path, mmap_mode="c")) is None
     assert residency.file_of(data) is None
-    monkeypatch.setattr("sureshot.storage.fingerprint.PIECES", 16)
+    monkeypatch.setattr(fingerprint, "PIECES", 16)
     assert sample_of(data) != expected

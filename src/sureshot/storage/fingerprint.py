@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot.errors import BoundsError, StorageError
+from sureshot.storage.base import Stored
 from sureshot.storage.residency import file_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from sureshot._types import Array
-    from sureshot.storage.base import Stored
     from sureshot.storage.matrix import InFile, Matrix
 
 # The sample: so many pieces at fixed places, each of about a page.
@@ -152,7 +152,7 @@ def files_of(data: Array | Matrix) -> tuple[InFile, ...] | None:
     return data.files()
 
 
-def sample_of(data: Array | Stored | Any) -> str:
+def sample_of(data: Array | Matrix) -> str:
     """Return a hash of type, shape and some numbers, read in the way that a search reads them."""
     from hashlib import blake2b  # noqa: PLC0415 - not worth a slower import of the package
 
@@ -167,6 +167,7 @@ def sample_of(data: Array | Stored | Any) -> str:
         if array is not None:
             piece[0, 0] = array[row, start : start + size]
         else:
+            assert isinstance(data, Stored), "a matrix in files is stored"
             data.read(np.array([row]), np.array([start]), size, piece)
         found.update(piece.tobytes())
     return found.hexdigest()
