@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot._files import replace_file
+from sureshot._files import read_arrays, write_arrays
 from sureshot.sources.norms import norms_of
 from sureshot.sources.passes import column_limits, reach_and_squares
 from sureshot.storage.fingerprint import Fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
-    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -112,27 +112,16 @@ class Bounds:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to an ``.npz`` file that `load` reads."""
-        from pathlib import Path  # noqa: PLC0415 - not worth a slower import of the package
-
         known = {name: np.asarray(value) for name, value in self._known().items()}
         if self.fingerprint is not None:
             known["fingerprint"] = np.array(self.fingerprint.to_json())
         known["format"] = np.array(FORMAT)
-        replace_file(Path(path), lambda file: np.savez(file, allow_pickle=False, **known))
+        write_arrays(Path(path), known)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Bounds:
         """Read what `save` wrote."""
-        from pathlib import Path  # noqa: PLC0415 - not worth a slower import of the package
-        from zipfile import BadZipFile  # noqa: PLC0415 - likewise
-
-        try:
-            with Path(path).open("rb") as file:
-                known = dict(np.load(file, allow_pickle=False))
-        except FileNotFoundError:
-            raise
-        except (ValueError, TypeError, OSError, EOFError, BadZipFile) as error:
-            raise ValueError(f"{os.fspath(path)} does not hold saved bounds: {error}") from error
+        known = read_arrays(Path(path), "saved bounds")
         names = {field.name for field in fields(cls)}
         if known.pop("format", None) != FORMAT or not known.keys() <= names:
             raise ValueError(f"{os.fspath(path)} does not hold bounds saved in format {FORMAT}")
@@ -153,8 +142,6 @@ class Bounds:
         >>> print(Bounds.beside("folder/data.npy"), Bounds.beside("data.zarr"))
         folder/data.bounds.npz data.zarr.bounds.npz
         """
-        from pathlib import Path  # noqa: PLC0415 - not worth a slower import of the package
-
         data = Path(path)
         return data.with_name(data.name.removesuffix(".npy") + ".bounds.npz")
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
-from zipfile import BadZipFile
 
 import numpy as np
 
-from sureshot._files import replace_file
+from sureshot._files import read_arrays, write_arrays
 from sureshot.bounds import coordinate_scales, row_limits
 from sureshot.storage.fingerprint import Fingerprint
 
@@ -58,14 +57,13 @@ class PartialScan:
             "reach": self.reach[: self.done],
             "norms": self.norms[: self.done],
         }
-        replace_file(path, lambda file: np.savez(file, allow_pickle=False, **known))
+        write_arrays(path, known)
 
     @classmethod
     def kept(cls, path: Path, fingerprint: Fingerprint, shape: tuple[int, int]) -> Self | None:
         """Return what `save` kept of the same data; None if there is nothing that can be used."""
         try:
-            with path.open("rb") as file:
-                known = dict(np.load(file, allow_pickle=False))
+            known = read_arrays(path, "an unfinished scan")
             if known["format"] != FORMAT:
                 return None
             if not fingerprint.same(Fingerprint.from_json(str(known["fingerprint"]))):
@@ -73,7 +71,7 @@ class PartialScan:
             middle, scale, done = known["middle"], known["scale"], len(known["reach"])
             reach, norms = np.empty(shape[0]), np.empty(shape[0])
             reach[:done], norms[:done] = known["reach"], known["norms"]
-        except (OSError, EOFError, KeyError, ValueError, BadZipFile):  # absent, or cut off
+        except (FileNotFoundError, KeyError, ValueError):  # absent, or cut off
             return None
         if middle.shape != shape[1:] or scale.shape != shape[1:]:
             return None

@@ -7,6 +7,7 @@ import os
 import stat
 import time
 from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,8 +155,6 @@ def files_of(data: Array | Matrix) -> tuple[InFile, ...] | None:
 
 def sample_of(data: Array | Matrix) -> str:
     """Return a hash of type, shape and some numbers, read in the way that a search reads them."""
-    from hashlib import blake2b  # noqa: PLC0415 - not worth a slower import of the package
-
     n_rows, width = data.shape
     size = min(width, BYTES_OF_PIECE // data.dtype.itemsize)
     found = blake2b(f"{data.dtype} {data.shape}".encode(), digest_size=16)
