@@ -58,6 +58,8 @@ def prepare_top_k(request: TopKRequest) -> PreparedQueries:
     if bounds is None:
         bounds = scanned_bounds(request.data, request.arms, team)
         numbers_scanned = numbers_in_scan(len(request.arms), request.data.shape[1])
+    elif bounds.fingerprint is not None:
+        bounds.fingerprint.check(request.data)
     norms_known = bounds.norms is not None or request.metric == "cosine"
     only_norms = norms_known and not bounds.limits_known
     blocks = choose_blocks(request.data, request.block, request.method, only_norms=only_norms)
@@ -91,6 +93,8 @@ class PreparedQueries:
         """Raise `StorageError` if stored data has changed while it was searched."""
         if isinstance(self.request.data, Matrix):
             self.request.data.check_unchanged()
+        if self.bounds.fingerprint is not None:
+            self.bounds.fingerprint.check(self.request.data)
 
     def problem(
         self, query: int, team: Team, computed_norms: Floats | None

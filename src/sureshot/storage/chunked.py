@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sureshot._types import Array, Ints
+    from sureshot.storage.matrix import InFile
 
 # To read and unpack a chunk besides its bytes, a byte, and a call, in nanoseconds.
 REQUEST = 500_000.0
@@ -25,7 +26,8 @@ ROUND = 1_000_000.0
 class ChunkedMatrix(Stored):
     """An array-like object whose chunks have `chunk` rows and columns.
 
-    `threads` read at a time, if its library allows that. `changed` says what has changed since it was opened.
+    `threads` read at a time, if its library allows that. `changed` says what has changed since it was opened, and
+    `files` have all the numbers, if they are known.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class ChunkedMatrix(Stored):
         name: str,
         threads: int = 1,
         changed: Callable[[], str | None] = lambda: None,
+        files: tuple[InFile, ...] | None = None,
     ) -> None:
         self.array = array
         self.name = name
@@ -43,6 +46,7 @@ class ChunkedMatrix(Stored):
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(array.dtype)
         self._changed = changed
+        self._files = files
         self._chunk_rows = min(chunk[0], self.shape[0])
         self.access = Access(
             REQUEST / threads,
@@ -81,6 +85,10 @@ class ChunkedMatrix(Stored):
         owner = rows // self._chunk_rows
         for one in np.unique(owner).tolist():
             yield np.flatnonzero(owner == one)
+
+    def files(self) -> tuple[InFile, ...] | None:
+        """Return the files that have all the numbers; None if they are not known."""
+        return self._files
 
     def check_unchanged(self) -> None:
         """Raise `StorageError` if the storage is known to have changed since it was opened."""

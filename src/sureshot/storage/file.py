@@ -17,6 +17,7 @@ import numpy as np
 from sureshot import _native
 from sureshot.errors import StorageError
 from sureshot.storage.base import Access, Stored
+from sureshot.storage.matrix import InFile
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Ints
@@ -37,7 +38,7 @@ UNITS_OF_ROW = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Fingerprint:
+class FileStatus:
     """What tells that a file is still the one that was opened."""
 
     size: int
@@ -45,8 +46,8 @@ class Fingerprint:
     inode: int
 
     @classmethod
-    def of(cls, status: os.stat_result) -> Fingerprint:
-        """Return the fingerprint of a file with this status."""
+    def of(cls, status: os.stat_result) -> FileStatus:
+        """Return what matters of a status."""
         return cls(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
@@ -74,7 +75,7 @@ class FileMatrix(Stored):
         self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         self._readers: dict[int, _native.FileReader] = {}
         weakref.finalize(self, _close, self._file, self._readers)
-        self._opened = Fingerprint.of(os.fstat(self._file))
+        self._opened = FileStatus.of(os.fstat(self._file))
         needed = offset + (shape[0] - 1) * self.stride + shape[1] * dtype.itemsize
         if needed > self._opened.size:
             raise StorageError(
@@ -106,9 +107,13 @@ class FileMatrix(Stored):
             self._readers[process] = _native.FileReader(self._file, REQUESTS)
         return self._readers[process]
 
+    def files(self) -> tuple[InFile, ...]:
+        """Return the file."""
+        return (in_file(self.path, self.offset, (self.stride, self.itemsize), self.dtype),)
+
     def check_unchanged(self) -> None:
         """Raise `StorageError` if the file has changed since it was opened."""
-        now = Fingerprint.of(os.fstat(self._file))
+        now = FileStatus.of(os.fstat(self._file))
         if now != self._opened:
             raise StorageError(
                 f"{self.path} has changed while it was searched: it had {self._opened.size} bytes, "
@@ -119,6 +124,11 @@ class FileMatrix(Stored):
 def _close(file: int, readers: dict[int, _native.FileReader]) -> None:
     readers.clear()  # which ends their threads
     os.close(file)
+
+
+def in_file(path: Path, offset: int, strides: tuple[int, ...], dtype: np.dtype[Any]) -> InFile:
+    """Return where numbers lie that begin at some byte of a file."""
+    return InFile(path, f"byte {offset} in steps of {strides} bytes as {dtype}")
 
 
 def unit_columns(width: int, itemsize: int) -> int:

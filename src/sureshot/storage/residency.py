@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sureshot import _native
 from sureshot._elements import for_kernels
-from sureshot.storage.file import FileMatrix
+from sureshot.storage.file import FileMatrix, in_file
 
 if TYPE_CHECKING:
     from sureshot._types import Array
     from sureshot.storage.base import Stored
+    from sureshot.storage.matrix import InFile
 
 # Smaller maps are read whole before anything else could be decided.
 SMALLEST_FILE = 1 << 26
@@ -26,21 +28,34 @@ def matrix_behind(data: Array) -> Array | Stored:
     if not isinstance(data, np.memmap) or data.nbytes < SMALLEST_FILE:
         return data
     root = _root(data)
-    # A map whose changes are its own may differ from its file.
-    if root.filename is None or root.mode == "c" or not _has_rows(data):
+    if root is None or root.filename is None or not _has_rows(data):
         return data
     if _native.resident_share(for_kernels(data)[0]) >= RESIDENT:
         return data
-    offset = root.offset + data.ctypes.data - root.ctypes.data
-    return FileMatrix(root.filename, data.dtype, data.shape, offset=offset, stride=data.strides[0])
+    return FileMatrix(
+        root.filename, data.dtype, data.shape, offset=_offset(data, root), stride=data.strides[0]
+    )
 
 
-def _root(data: Array) -> np.memmap:
+def file_of(data: Array) -> InFile | None:
+    """Return the file of a memory map, or of a view of one; None for other arrays."""
+    root = _root(data)
+    if root is None or root.filename is None:
+        return None
+    return in_file(Path(root.filename), _offset(data, root), data.strides, data.dtype)
+
+
+def _root(data: Array) -> np.memmap | None:
     """Return the map that this is a view of: a view keeps the offset of its map, not its own."""
-    while isinstance(data.base, np.memmap):
+    while isinstance(data.base, np.ndarray):
         data = data.base
-    assert isinstance(data, np.memmap)
-    return data
+    # A map whose changes are its own may differ from its file.
+    return data if isinstance(data, np.memmap) and data.mode != "c" else None
+
+
+def _offset(data: Array, root: np.memmap) -> int:
+    """Return the byte of the file at which the first number lies."""
+    return int(root.offset + data.ctypes.data - root.ctypes.data)
 
 
 def _has_rows(data: Array) -> bool:

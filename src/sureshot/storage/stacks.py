@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sureshot._types import Array, Floats, Ints
+    from sureshot.storage.matrix import InFile
 
     Part = Array | Stored
 
@@ -33,6 +34,16 @@ class Stack(Stored):
             unit_columns=min(max(access.unit_columns for access in accesses), shape[1]),
             unit_rows=max(access.unit_rows for access in accesses),
         )
+
+    def files(self) -> tuple[InFile, ...] | None:
+        """Return the files of all parts, if they are known of each."""
+        found: tuple[InFile, ...] = ()
+        for part in self.parts:
+            files = part.files()
+            if files is None:
+                return None
+            found += files
+        return found
 
     def check_unchanged(self) -> None:
         """Raise `StorageError` if a part is known to have changed since it was opened."""

@@ -10,7 +10,8 @@ import numpy as np
 from sureshot.errors import StorageError
 from sureshot.storage.chunked import ChunkedMatrix
 from sureshot.storage.extras import library
-from sureshot.storage.file import FileMatrix, Fingerprint
+from sureshot.storage.file import FileMatrix, FileStatus
+from sureshot.storage.matrix import InFile
 from sureshot.storage.named import the_one_called
 
 if TYPE_CHECKING:
@@ -45,18 +46,24 @@ def adopt(dataset: Any) -> Array | Stored:
         shape = getattr(dataset, "shape", None)
         raise ValueError(f"data must have 2 dimensions (arms, coordinates), got shape {shape}")
     path, name = Path(dataset.file.filename), f"{dataset.file.filename}:{dataset.name}"
-    plain = dataset.chunks is None and dataset.external is None and not dataset.is_virtual
-    offset = dataset.id.get_offset() if plain else None
-    if offset is not None and path.exists():
+    own = path.exists() and dataset.external is None and not dataset.is_virtual
+    offset = dataset.id.get_offset() if own and dataset.chunks is None else None
+    if offset is not None:
         shape = (int(dataset.shape[0]), int(dataset.shape[1]))
         if offset % dataset.dtype.itemsize or not dataset.size:
             return FileMatrix(path, dataset.dtype, shape, offset=offset)
         return np.memmap(path, dataset.dtype, "r", offset, shape)
-    opened = Fingerprint.of(path.stat()) if path.exists() else None
+    opened = FileStatus.of(path.stat()) if path.exists() else None
 
     def changed() -> str | None:
-        same = opened is None or Fingerprint.of(path.stat()) == opened
+        same = opened is None or FileStatus.of(path.stat()) == opened
         return None if same else "its file was written to"
 
     # h5py lets one thread at a time read.
-    return ChunkedMatrix(dataset, dataset.chunks or dataset.shape, name=name, changed=changed)
+    return ChunkedMatrix(
+        dataset,
+        dataset.chunks or dataset.shape,
+        name=name,
+        changed=changed,
+        files=(InFile(path, dataset.name),) if own else None,
+    )
