@@ -11,6 +11,8 @@ import numpy as np
 from sureshot.storage.matrix import Matrix
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sureshot._types import Array, Ints
 
 
@@ -28,6 +30,14 @@ class Access:
     unit_rows: int = 1  # rows that come together
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Another way in which the same numbers could be stored, in words, and what it would cost to read it."""
+
+    words: str
+    access: Access
+
+
 class Stored(Matrix):
     """A matrix of n rows and N columns, read in pieces. It never holds more than what was asked for."""
 
@@ -39,6 +49,10 @@ class Stored(Matrix):
 
         Several threads may read at a time. Raises `StorageError` if anything cannot be read.
         """
+
+    def other_layouts(self) -> Sequence[Layout]:
+        """Return layouts that cost less where little is read of many rows, the one most like this first."""
+        return ()
 
     @property
     def unit_columns(self) -> int:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sureshot.errors import StorageError
-from sureshot.storage.base import Access, Stored
+from sureshot.storage.base import Access, Layout, Stored
+from sureshot.storage.file import file_access
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 REQUEST = 500_000.0
 BYTE = 1.0
 ROUND = 1_000_000.0
+
+# Chunks that a row should have at least: a search draws some tens of them.
+FEWEST_CHUNKS = 256
 
 
 class ChunkedMatrix(Stored):
@@ -79,6 +84,19 @@ class ChunkedMatrix(Stored):
                     list(pool.map(copy, pieces))
         except Exception as error:
             raise StorageError(f"{self.name} cannot be read: {error}") from error
+
+    def other_layouts(self) -> list[Layout]:
+        """Return chunks of one row, of as many bytes as long as a row has enough of them, and no chunks at all."""
+        width = self.shape[1]
+        columns = min(self._chunk_rows * self.access.unit_columns, max(width // FEWEST_CHUNKS, 1))
+        columns = max(columns, min(self.access.unit_columns, width))
+        return [
+            Layout(
+                f"chunks of 1 × {columns:,} numbers",
+                replace(self.access, unit_columns=columns, unit_rows=1),
+            ),
+            Layout("a file without chunks", file_access(width, self.itemsize)),
+        ]
 
     def _in_one_chunk(self, rows: Ints) -> Iterator[Ints]:
         """Yield the places of the rows that lie in the same chunks."""

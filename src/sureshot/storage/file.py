@@ -71,7 +71,7 @@ class FileMatrix(Stored):
         self.dtype = dtype
         self.offset = offset
         self.stride = shape[1] * dtype.itemsize if stride is None else stride
-        self.access = Access(REQUEST, BYTE, ROUND, unit_columns(shape[1], dtype.itemsize))
+        self.access = file_access(shape[1], dtype.itemsize)
         self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         self._readers: dict[int, _native.FileReader] = {}
         weakref.finalize(self, _close, self._file, self._readers)
@@ -129,6 +129,11 @@ def _close(file: int, readers: dict[int, _native.FileReader]) -> None:
 def in_file(path: Path, offset: int, strides: tuple[int, ...], dtype: np.dtype[Any]) -> InFile:
     """Return where numbers lie that begin at some byte of a file."""
     return InFile(path, f"byte {offset} in steps of {strides} bytes as {dtype}")
+
+
+def file_access(width: int, itemsize: int) -> Access:
+    """Return what it costs to read a file whose rows have so many numbers."""
+    return Access(REQUEST, BYTE, ROUND, unit_columns(width, itemsize))
 
 
 def unit_columns(width: int, itemsize: int) -> int:

@@ -73,12 +73,22 @@ def choose_by_cost(problem: Problem, rules: policy.Policy = policy.DEFAULT) -> C
             return Choice(race=True, why=why, bets=False)
         return Choice(race=True, why="there is a budget")
     if gain < rules.least_gain:
-        return Choice(race=False, why="to evaluate every arm costs less than the rounds of a race")
+        why = "to evaluate every arm costs less than the rounds of a race"
+        return Choice(race=False, why=why + better_layout(problem, rules))
     if gain >= rules.sure_gain:
         return Choice(race=True, why="to evaluate every arm costs far more than the first rounds")
     if everything < rules.worth_a_sample:
         return Choice(race=False, why="to evaluate every arm costs hardly more than a race")
     return Choice(race=True, why="a race may cost less", sure=False)
+
+
+def better_layout(problem: Problem, rules: policy.Policy) -> str:
+    """Return words for a layout of the storage in which the arms could be raced, if there is one."""
+    for words, source in problem.source.in_other_layouts():
+        other = replace(problem, source=source)
+        if cost_of_everything(other) >= rules.least_gain * least_cost(other, rules):
+            return f"; stored as {words} they could be raced"
+    return ""
 
 
 def _surely_in_time(problem: Problem, everything: float, rules: policy.Policy) -> bool:

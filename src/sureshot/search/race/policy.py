@@ -45,6 +45,8 @@ class Policy:
     second_front: int = 8
     growth: float = 1.2  # of the front, at least
     largest_growth: float = 2.0  # of the front, where a round is longer to be worth its fixed cost
+    trip: float = 1e6  # nanoseconds of a round from which on it is a trip to other processes,
+    growth_over_trips: float = 4.0  # and the front may grow by so much
     few_beaten: float = 0.05  # share of the active arms that may be beaten before a round ends
     longest_round: float = (
         4.0  # growth of the front while fewer than that are predicted to be beaten
@@ -153,7 +155,8 @@ def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int)
         wanted = max(policy.second_front, front + worth_a_visit)
     else:
         worth_a_round = math.ceil(costs.round / (costs.step * max(arms, 1)))
-        longest = math.ceil(front * (policy.largest_growth - 1))
+        largest = policy.largest_growth if costs.round < policy.trip else policy.growth_over_trips
+        longest = math.ceil(front * (largest - 1))
         growth = math.ceil(front * (policy.growth - 1))
         wanted = front + max(growth, worth_a_visit, min(worth_a_round, longest))
     if costs.visit > 0 and wanted > policy.first_front:
