@@ -137,7 +137,7 @@ class ExactBatch:
         positions, starts = chosen
         sums = source.exact_scores_of_pairs(batch.queries, starts, like.arms[positions], self._team)
         has_some = starts[1:] > starts[:-1]
-        if has_some.all():
+        if np.count_nonzero(has_some) == len(batch):
             return batch.best(positions, starts, sums, self._team)
         found, answered = BatchAnswer.none(len(batch), like.k), has_some.nonzero()[0]
         starts = np.append(starts[answered], starts[-1])
