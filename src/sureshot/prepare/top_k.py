@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot import _native
 from sureshot._native import Team
 from sureshot._validate.request import DISTANCES
 from sureshot.bounds import numbers_in_scan
@@ -140,9 +141,8 @@ class PreparedQueries:
             return Batch(like, queries, units, self.request.row_scale)
         norms = self.bounds.exact_norms if computed_norms is None else computed_norms
         assert norms is not None, "a batch by cosine has norms"
-        query_norms = cosine.norms_of(queries.astype(np.float64, copy=False))
-        for extreme in (float(query_norms.min()), float(query_norms.max())):
-            cosine.factors(norms, self.request.arms, extreme)  # refuses what has no cosine
+        query_norms = cosine.norms_of(queries, self.team)
+        cosine.refuse_norms(norms, self.request.arms, *_native.extremes(query_norms))
         return Batch(like, queries, norms=norms, query_norms=query_norms)
 
     def _problem(
