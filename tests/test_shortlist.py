@@ -11,6 +11,7 @@ import sureshot
 from sureshot._native import DROPPED
 from sureshot.search.race.allowance import Allowance
 from sureshot.search.race.shortlist import Shortlist
+from sureshot.theory.narrowing import Limit
 from tests.guarantee import assert_at_most
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def test_what_costs_more_than_the_exact_product_is_not_read(
     data, queries = gaussian
     read = []
     for most in (1e12, 2e5, 0.0):  # nanoseconds
-        monkeypatch.setattr(Allowance, "cost_left", lambda *_, most=most: most)
+        monkeypatch.setattr(
+            Allowance, "in_time", lambda *_, most=most: Limit(most, lambda arms: 2 * arms)
+        )
         found = sureshot.top_k(data, queries[0], K, bounds=(-7, 7), budget=0.4, rng=0)
         read.append(found.work.numbers_read)
     assert read[0] > read[1] > read[2]
@@ -151,18 +154,25 @@ def test_time_is_spent_on_the_best_arms_too(gaussian: tuple[Array, Floats]) -> N
     assert found.scores[-1] >= truth - found.certificate.epsilon
 
 
-def test_by_column_the_best_arms_are_read_as_well(gaussian: tuple[Array, Floats]) -> None:
-    """Reading all arms alike finds 0.10 of them at this budget."""
+@pytest.mark.parametrize(("budget", "least"), [(0.2, 0.3), (0.4, 0.4)])
+def test_by_column_the_best_arms_are_read_as_well(
+    gaussian: tuple[Array, Floats], budget: float, least: float
+) -> None:
+    """The time of the exact product is enough for the whole budget: many arms cost no more there than few.
+
+    The data is small, so there are few rounds: 0.48 and 0.57 are found, and five standard errors of 40 queries are
+    about 0.17.
+    """
     data, queries = gaussian
     columns = np.asfortranarray(data)
     hits = 0
-    for query in queries[:20]:
+    for query in queries:
         best = np.argsort(-(data @ query))[:K]
-        found = sureshot.top_k(columns, query, K, bounds=(-7, 7), budget=0.2, rng=0)
+        found = sureshot.top_k(columns, query, K, bounds=(-7, 7), budget=budget, rng=0)
         hits += len(np.intersect1d(found.indices, best))
-        assert found.work.numbers_read <= 0.2 * ARMS * WIDTH
-        assert found.rounds[-1].active < ARMS
-    assert hits / (K * 20) >= 0.15
+        assert 0.8 * budget <= found.work.share <= budget
+        assert found.rounds[-1].active < 0.1 * ARMS
+    assert hits / (K * QUERIES) >= least
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -81,17 +81,36 @@ def test_the_narrowest_limit_counts() -> None:
     assert 4.8e4 < sum(pulls_of(rounds)) <= 5e4
 
 
+def column(arms: Floats) -> Floats:
+    """Return what a piece costs where that of a few arms costs as much as a whole column."""
+    return (20 * arms).clip(max=1000.0)
+
+
 def test_where_few_arms_cost_as_much_as_many_more_arms_are_kept() -> None:
-    """By column a piece of a few arms costs as much as a whole column."""
-
-    def column(arms: Floats) -> Floats:
-        return arms.clip(min=400.0)
-
-    usual = narrowing(1000, 500, 5, [Limit(1e5)])
-    flat = narrowing(1000, 500, 5, [Limit(1e5), Limit(1e9, column)])
-    assert sum(pulls_of(flat)) <= 1e5
+    """A second limit leaves half of the pulls, unless more arms are kept where that costs no more."""
+    pulls, time = 2e5, 4e5
+    usual = narrowing(1000, 500, 5, [Limit(pulls)])
+    flat = narrowing(1000, 500, 5, [Limit(pulls), Limit(time, column)])
+    assert 0.95 * pulls < sum(pulls_of(flat)) <= pulls
+    arms = np.array([this.arms for this in flat], dtype=np.float64)
+    fresh = np.diff([0, *(this.pulls for this in flat)])
+    assert 0.95 * time < (column(arms) * fresh).sum() <= time
     assert flat[-1].pulls == usual[-1].pulls == 500
-    assert flat[0].pulls > usual[0].pulls
+    half = [next(this.arms for this in rounds if this.pulls > 250) for rounds in (flat, usual)]
+    assert half[0] > half[1]
+
+
+def test_where_nothing_is_saved_all_arms_are_kept() -> None:
+    """With pulls enough, every arm is read until few cost less."""
+    rounds = narrowing(1000, 500, 5, [Limit(5e5), Limit(4e5, column)])
+    assert rounds[0].arms == 1000
+    assert all(this.arms < 50 for this in rounds[1:])
+    assert rounds[0].pulls > 250
+
+
+def test_a_second_limit_that_leaves_no_pulls_changes_nothing() -> None:
+    usual = narrowing(1000, 500, 5, [Limit(1e5)])
+    assert narrowing(1000, 500, 5, [Limit(1e5), Limit(1e9, column)]) == usual
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,12 @@ A rule of cost, as all in ``policy.py``: the guarantee holds for any part.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sureshot.search.race import policy
-from sureshot.theory.narrowing import MOST_ROUNDS
+from sureshot.search.race.costs import cost_of_pieces
+from sureshot.theory.narrowing import MOST_ROUNDS, Limit
 
 if TYPE_CHECKING:
     from sureshot.search.race.race import Race
@@ -55,14 +57,18 @@ class Allowance:
         worth = race.rules.rounds_cost * _cost_of_everything(race) / max(race.costs.round, 1.0)
         return max(race.rules.fewest_rounds, math.floor(min(worth, MOST_ROUNDS)))
 
-    def cost_left(self, race: Race, rounds: int = 0) -> float:
-        """Return what may be spent on reading, of the time that the exact product would take, besides so many rounds.
+    def in_time(self, race: Race) -> Limit:
+        """Return what may be spent on these arms, of the time that the exact product would take.
 
-        Where rounds alone take longer than that, it is still worth something.
+        Where rounds alone take longer than that, reading is still worth something.
         """
         everything = _cost_of_everything(race)
-        left = race.rules.most_cost * everything - _cost_so_far(race) - rounds * race.costs.round
-        return max(left, race.rules.least_cost * everything)
+        return Limit(
+            race.rules.most_cost * everything - _cost_so_far(race),
+            partial(cost_of_pieces, race.problem.source),
+            round=race.costs.round,
+            least=race.rules.least_cost * everything,
+        )
 
     def _racing_on_pays(self, race: Race) -> bool:
         """Return whether the race is predicted to end within the budget and in good time.

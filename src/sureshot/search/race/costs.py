@@ -23,7 +23,7 @@ DRAW = 200.0
 # Pieces of rows whose blocks are added up exactly, against rows that are read from end to end; and slabs of
 # columns of which some arms are taken, against whole columns.
 PIECES_OF_ROWS = 1.8
-SLABS_OF_COLUMNS = 1.25
+SLABS_OF_COLUMNS = 1.05
 
 # Bytes that the bets of a search may take, or this many for each arm if that is more.
 LEDGER_BYTES = 40 << 20

@@ -7,7 +7,6 @@ are evaluated.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +16,9 @@ from sureshot._seed import SEEDS
 from sureshot._summation import add_exactly
 from sureshot.search.budget import Budget
 from sureshot.search.problem import among_largest, largest
-from sureshot.search.race.costs import cost_of_pieces
 from sureshot.search.race.portions import Portions, blocks_together
 from sureshot.search.reward_limits import refuse_longer, refuse_outside
-from sureshot.theory.narrowing import Limit, narrowing
+from sureshot.theory.narrowing import MOST_ROUNDS, Limit, narrowing
 
 if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
@@ -92,6 +90,9 @@ class Shortlist:
             stop = min(start + this.pulls // together, portions.count)
             if this.pulls + start * together >= unread:
                 stop = portions.count  # the last ones may be shorter
+            if read == 0 and self.problem.deadline is not None:
+                # How long a round takes is not known before the first one.
+                stop = min(stop, max(1, portions.count // MOST_ROUNDS))
             if stop == read:
                 continue
             self._keep(this.arms)
@@ -111,12 +112,11 @@ class Shortlist:
         """
         source, race = self.problem.source, self.race
         numbers = max(numbers - self.problem.k * source.n_coordinates, numbers // 2)
-        in_time = Limit(race.allowance.cost_left(race, rounds), partial(cost_of_pieces, source))
         found = narrowing(
             len(self.positions),
             race.order.length,
             self.problem.k,
-            [Limit(numbers / source.blocks.size), in_time],
+            [Limit(numbers / source.blocks.size), race.allowance.in_time(race)],
             rounds=rounds,
             before=before,
         )
