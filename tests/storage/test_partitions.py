@@ -15,6 +15,7 @@ import pytest
 import sureshot
 from sureshot import StorageError, partitioned
 from sureshot.sources.costs import in_memory
+from sureshot.storage.dask import DaskMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +54,7 @@ def race(monkeypatch: pytest.MonkeyPatch) -> None:
     """Race although so few numbers are not worth it."""
     monkeypatch.setattr("sureshot.storage.dask.ROUND_OF_THREADS", 1.0)
     monkeypatch.setattr("sureshot.storage.dask.ROUND_OF_SCHEDULER", 1.0)
+    monkeypatch.setattr("sureshot.storage.dask.TASK_OF_SCHEDULER", 0.0)
     monkeypatch.setattr("sureshot.storage.executors.ROUND", 1.0)
     monkeypatch.setattr("sureshot.sources.costs.ROUND", 1.0)
     monkeypatch.setattr("sureshot.sources.costs.VISIT_OF_ROW", 1.0)
@@ -139,6 +141,17 @@ def test_a_dask_array_of_unknown_sizes_is_refused(data: Array) -> None:
     array = da.from_array(data, chunks=(250, -1))
     with pytest.raises(ValueError, match="of known sizes"):
         sureshot.top_k(array[array[:, 0] > 0], np.ones(9000))
+
+
+def test_a_round_of_a_cluster_costs_more_with_more_partitions(data: Array) -> None:
+    da = pytest.importorskip("dask.array")
+    rounds = [
+        DaskMatrix(da.from_array(data, chunks=(height, -1)), client=object()).round
+        for height in (600, 60, 6)
+    ]
+    more, many = np.diff(rounds)  # for 9 and 90 more
+    assert more > 0
+    assert many == pytest.approx(10 * more)
 
 
 @pytest.fixture(scope="module")

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 MODULE = "dask"
 
-# A set of tasks, in nanoseconds: by the threads of this process, and by a scheduler.
+# A set of tasks, in nanoseconds: by the threads of this process, and by a scheduler, which takes some time for
+# each task besides.
 ROUND_OF_THREADS = 3e6
-ROUND_OF_SCHEDULER = 15e6
-
+ROUND_OF_SCHEDULER = 8e6
+TASK_OF_SCHEDULER = 0.8e6
 
 # How often a task is tried again, each time a worker dies with it.
 RETRIES = 3
@@ -36,7 +37,6 @@ class DaskMatrix(Partitioned):
                 f"data must have 2 dimensions (arms, coordinates) of known sizes, got shape {array.shape}"
             )
         self.client = _client() if client is None else client
-        self.round = ROUND_OF_THREADS if self.client is None else ROUND_OF_SCHEDULER
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(array.dtype)
         self._parts = array.to_delayed().ravel().tolist()
@@ -44,6 +44,9 @@ class DaskMatrix(Partitioned):
         self.places = [
             Place(*ours, *theirs) for ours in pairwise(rows) for theirs in pairwise(columns)
         ]
+        self.round = ROUND_OF_THREADS
+        if self.client is not None:
+            self.round = ROUND_OF_SCHEDULER + TASK_OF_SCHEDULER * len(self.places)
 
     def __repr__(self) -> str:
         return f"DaskMatrix({self.dtype}, {self.shape}, {len(self.places)} partitions)"
