@@ -127,9 +127,8 @@ void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring,
     const auto size = static_cast<std::size_t>(arms.count * lanes);
     std::vector<double> sums(size), square_sums(scoring.squared() ? size : 0);
     const std::int64_t columns = scoring.runs.columns();
-    // Columns that a half has in the first lanes of a run.
-    const std::int64_t halves = std::max<std::int64_t>(2 * scoring.runs.count, 1);
-    const std::int64_t begun = std::clamp<std::int64_t>(columns / halves, 1, half);
+    // Columns that a run has for each half.
+    const std::int64_t mean = columns / std::max<std::int64_t>(2 * scoring.runs.count, 1);
     const std::int64_t fewest = (arms.count + scattered_rows - 1) / scattered_rows;
     const std::int64_t groups = std::max(fewest, std::min((team.threads() + 1) / 2, arms.count));
     team.run(2 * groups, columns * arms.count / (2 * groups), [&](std::int64_t begin, std::int64_t end) noexcept {
@@ -141,8 +140,9 @@ void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring,
                     kernels().add_half(matrix, metric, query, its, at % 2, from, to, out + first * lanes);
                 });
             };
+            const std::int64_t begun = std::clamp<std::int64_t>(lines_on_their_way / its.count, 1, mean + 1);
             const auto fetch = [&](Run run) {
-                for (std::int64_t j = run.begin; j < std::min(run.begin + lanes, run.end); ++j) {
+                for (std::int64_t j = run.begin; j < std::min(run.begin + 2 * begun, run.end); ++j) {
                     if (j % lanes / half != at % 2) continue;
                     for (std::int64_t arm = 0; arm < its.count; ++arm) fetch_ahead(address_of(matrix, its.ids[arm], j));
                 }

@@ -25,29 +25,26 @@ SURESHOT_ALONE void add_scattered(const Matrix& matrix, const double* query, Arm
         rows[r] = static_cast<const Value*>(matrix.data) + arms.ids[arm] * matrix.row_stride;
         for (std::int64_t lane = 0; lane < half; ++lane) own[r][lane] = sums[arm * lanes + first + lane];
     }
-    const auto fetch = [&](std::int64_t from, std::int64_t to) {
-        for (std::int64_t j = from; j < to; ++j) {
-            for (std::int64_t r = 0; r < n_rows; ++r) fetch_ahead(rows[r] + j * stride);
-        }
+    const auto fetch = [&](std::int64_t j) {
+        for (std::int64_t r = 0; r < n_rows; ++r) fetch_ahead(rows[r] + j * stride);
     };
-    const auto add = [&](std::int64_t piece, std::int64_t from, std::int64_t to) {
-        for (std::int64_t r = 0; r < n_rows; ++r) {
-            for (std::int64_t j = from; j < to; ++j) {
-                own[r][j - piece] += Reward::reward(number(rows[r][j * stride]), query[j]);
-            }
-        }
+    const auto add = [&](std::int64_t j, std::int64_t lane) {
+        for (std::int64_t r = 0; r < n_rows; ++r) own[r][lane] += Reward::reward(number(rows[r][j * stride]), query[j]);
     };
-    const auto first_in = [&](std::int64_t piece) { return larger(piece, begin); };
-    const auto end_in = [&](std::int64_t piece) { return smaller(piece + half, end); };
-    for (std::int64_t piece = start; piece < start + ahead; piece += lanes) fetch(first_in(piece), end_in(piece));
+    for (std::int64_t piece = start; piece < smaller(start + ahead, end); piece += lanes) {
+        for (std::int64_t j = larger(piece, begin); j < smaller(piece + half, end); ++j) fetch(j);
+    }
     for (; start < end; start += lanes) {
-        const std::int64_t later = start + ahead;
-        if (begin <= start && later + half <= end) {
-            fetch(later, later + half);
-            add(start, start, start + half);
+        if (begin <= start && start + ahead + half <= end) {
+            for (std::int64_t lane = 0; lane < half; ++lane) {
+                fetch(start + ahead + lane);
+                add(start + lane, lane);
+            }
         } else {
-            fetch(later, end_in(later));
-            add(start, first_in(start), end_in(start));
+            for (std::int64_t j = larger(start, begin); j < smaller(start + half, end); ++j) {
+                if (j + ahead < end) fetch(j + ahead);
+                add(j, j - start);
+            }
         }
     }
     for (std::int64_t r = 0; r < arms.count; ++r) {
