@@ -17,6 +17,7 @@ from sureshot.queries import run_queries
 from sureshot.result import share_time
 from sureshot.search.problem import Tally
 from sureshot.search.run import run
+from sureshot.storage.matrix import Matrix
 from sureshot.storage.opening import opened
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from sureshot._types import Array, Ints
     from sureshot.result import RoundInfo, TopK
-    from sureshot.storage.matrix import Matrix
 
     Rng = int | np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | None
 
@@ -318,4 +318,7 @@ def scan(data: Array | Matrix, *, threads: int | None = None) -> Bounds:
     Bounds(scan of 500 rows of 3000 coordinates)
     """
     matrix, threads = scan_request(data=opened(data), threads=threads)
-    return scan_rows(matrix, np.arange(len(matrix)), Team(threads))
+    found = scan_rows(matrix, np.arange(len(matrix)), Team(threads))
+    if isinstance(matrix, Matrix):
+        matrix.check_unchanged()
+    return found

@@ -32,6 +32,8 @@ class Stored(Matrix):
     """A matrix of n rows and N columns, read in pieces. It never holds more than what was asked for."""
 
     access: Access
+    # Whether columns are contiguous, so that `read` is quickest where those of `out` are.
+    by_column = False
 
     @abstractmethod
     def read(self, rows: Ints, starts: Ints, size: int, out: Array) -> None:
@@ -39,6 +41,15 @@ class Stored(Matrix):
 
         Several threads may read at a time. Raises `StorageError` if anything cannot be read.
         """
+
+    def units_of(self, rows: Ints) -> Ints:
+        """Return a number for each row, the same for those that come together."""
+        return rows // self.stream_rows
+
+    @property
+    def stream_rows(self) -> int:
+        """How many rows are best read together where all are wanted."""
+        return self.access.unit_rows
 
     @property
     def unit_columns(self) -> int:

@@ -56,7 +56,7 @@ class Partitioned(Matrix):
         """Yield each partition that has some of these rows, and their positions."""
         for at, place in enumerate(self.places):
             positions = np.flatnonzero((rows >= place.first_row) & (rows < place.last_row))
-            if len(positions):
+            if len(positions) and place.first_column < place.last_column:
                 yield at, place, positions
 
     @property

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from sureshot import _native
-from sureshot._elements import for_kernels
+from sureshot._elements import ELEMENTS, for_kernels, name_of
+from sureshot.errors import StorageError
+from sureshot.storage.column_file import ColumnFileMatrix
 from sureshot.storage.file import FileMatrix
 
 if TYPE_CHECKING:
@@ -23,16 +26,31 @@ RESIDENT = 0.9
 
 def matrix_behind(data: Array) -> Array | Stored:
     """Return the file of a memory map that is not in memory, or the array itself."""
-    if not isinstance(data, np.memmap) or data.nbytes < SMALLEST_FILE:
+    if not isinstance(data, np.memmap) or data.ndim != 2 or not data.size:
         return data
     root = _root(data)
-    # A map whose changes are its own may differ from its file.
-    if root.filename is None or root.mode == "c" or not _has_rows(data):
+    if root.filename is None:
         return data
-    if _native.resident_share(for_kernels(data)[0]) >= RESIDENT:
+    _refuse_if_cut_off(data, root)
+    form = _form(data)
+    # A map whose changes are its own may differ from its file.
+    if data.nbytes < SMALLEST_FILE or root.mode == "c" or form is None:
+        return data
+    if (
+        name_of(data.dtype) not in ELEMENTS
+        or _native.resident_share(*for_kernels(data)) >= RESIDENT
+    ):
         return data
     offset = root.offset + data.ctypes.data - root.ctypes.data
-    return FileMatrix(root.filename, data.dtype, data.shape, offset=offset, stride=data.strides[0])
+    stride = max(data.strides)
+    try:
+        stored = form(root.filename, data.dtype, data.shape, offset=offset, stride=stride)
+    except (
+        OSError,
+        StorageError,
+    ):  # The file was deleted or renamed, which does not matter to its map.
+        return data
+    return stored if stored.file.is_mapped_at(data.ctypes.data) else data
 
 
 def _root(data: Array) -> np.memmap:
@@ -43,7 +61,21 @@ def _root(data: Array) -> np.memmap:
     return data
 
 
-def _has_rows(data: Array) -> bool:
-    """Return whether rows are contiguous and follow each other."""
-    row, number = data.strides
-    return number == data.itemsize and row >= data.shape[1] * data.itemsize
+def _refuse_if_cut_off(data: Array, root: np.memmap) -> None:
+    """Raise `StorageError` if the file lacks a part of the map: to read that would end the process."""
+    size = root._mmap.size()  # type: ignore[attr-defined] # of the file that is mapped, whatever its name is
+    needed = root.offset + byte_bounds(data)[1] - root.ctypes.data
+    if size < needed:
+        raise StorageError(
+            f"{root.filename} is cut off: its map ends at byte {needed}, but it has {size} bytes"
+        )
+
+
+def _form(data: Array) -> type[FileMatrix | ColumnFileMatrix] | None:
+    """Return what a file is whose rows, or whose columns, are contiguous and follow each other."""
+    (rows, columns), (row, column), item = data.shape, data.strides, data.itemsize
+    if column == item and row >= columns * item:
+        return FileMatrix
+    if row == item and column >= rows * item:
+        return ColumnFileMatrix
+    return None

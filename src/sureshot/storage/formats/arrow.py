@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".arrow", ".feather", ".ipc")
 MODULE = "pyarrow"
 
+BITS_OF_BYTE = 8
+
 
 def open_path(path: Path, name: str | None) -> Array | Stored:
     """Open a column of a file: the one of that name, or the only one of lists."""
@@ -38,13 +40,23 @@ def open_path(path: Path, name: str | None) -> Array | Stored:
         source.seek(0)
         first = source.read_buffer(1).address
         maps = [_map(path, chunk, first) for chunk in column.chunks if len(chunk)]
-    return maps[0] if len(maps) == 1 else RowStack(maps)
+    return _stacked(maps)
 
 
 def adopt(column: Any) -> Array | Stored:
     """Return a column of lists of one length as a matrix."""
-    chunks = column.chunks if hasattr(column, "chunks") else [column]
-    parts = [_array(chunk) for chunk in chunks if len(chunk)]
+    pyarrow = library("pyarrow", "files", "a column")
+    is_column = isinstance(column, (pyarrow.Array, pyarrow.ChunkedArray))
+    if not is_column or not pyarrow.types.is_fixed_size_list(column.type):
+        what = getattr(column, "type", type(column).__name__)
+        raise TypeError(f"data must be a column of lists of one length, got {what}")
+    chunks = column.chunks if isinstance(column, pyarrow.ChunkedArray) else [column]
+    return _stacked([_array(chunk) for chunk in chunks if len(chunk)])
+
+
+def _stacked(parts: list[Array]) -> Array | Stored:
+    if not parts:
+        raise ValueError("data must not be empty, got a column without rows")
     return parts[0] if len(parts) == 1 else RowStack(parts)
 
 
@@ -63,5 +75,8 @@ def _map(path: Path, chunk: Any, first: int) -> Array:
 def _array(chunk: Any) -> Array:
     if chunk.null_count or chunk.flatten().null_count:
         raise ValueError("data must have a number everywhere, got a column with nulls")
+    values_type = chunk.type.value_type
+    if values_type.bit_width < BITS_OF_BYTE:
+        raise TypeError(f"data must hold numbers of whole bytes, got a column of {values_type}")
     values: Array = chunk.flatten().to_numpy(zero_copy_only=True)
     return values.reshape(len(chunk), chunk.type.list_size)
