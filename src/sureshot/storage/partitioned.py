@@ -84,9 +84,10 @@ def _row(values: Array, row: int) -> Array:
 def as_values(values: Any, place: Place, dtype: np.dtype[Any]) -> Array:
     """Return the values of a partition; refuse what is not what was said of it."""
     shape = (place.last_row - place.first_row, place.last_column - place.first_column)
-    if not isinstance(values, np.ndarray) or values.shape != shape or values.dtype != dtype:
+    is_array = isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray)
+    if not is_array or values.shape != shape or values.dtype != dtype:
         raise StorageError(
             f"a partition must be a numpy array of {dtype} of shape {shape}, "
-            f"got {getattr(values, 'dtype', type(values))} {getattr(values, 'shape', '')}"
+            f"got {type(values).__name__} {getattr(values, 'dtype', '')} {getattr(values, 'shape', '')}"
         )
     return values

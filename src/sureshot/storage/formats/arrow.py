@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 SUFFIXES = (".arrow", ".feather", ".ipc")
 MODULE = "pyarrow"
 
-BITS_OF_BYTE = 8
-
 
 def open_path(path: Path, name: str | None) -> Array | Stored:
     """Open a column of a file: the one of that name, or the only one of lists."""
@@ -75,8 +73,9 @@ def _map(path: Path, chunk: Any, first: int) -> Array:
 def _array(chunk: Any) -> Array:
     if chunk.null_count or chunk.flatten().null_count:
         raise ValueError("data must have a number everywhere, got a column with nulls")
-    values_type = chunk.type.value_type
-    if values_type.bit_width < BITS_OF_BYTE:
-        raise TypeError(f"data must hold numbers of whole bytes, got a column of {values_type}")
+    numbers = chunk.type.value_type
+    types = library("pyarrow", "files", "a column").types
+    if not (types.is_floating(numbers) or types.is_integer(numbers)):  # bools are bits there
+        raise TypeError(f"data must hold numbers of whole bytes, got a column of {numbers}")
     values: Array = chunk.flatten().to_numpy(zero_copy_only=True)
     return values.reshape(len(chunk), chunk.type.list_size)

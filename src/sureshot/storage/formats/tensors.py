@@ -31,6 +31,11 @@ def adopt(tensor: Any) -> Array:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(tensor, torch.Tensor):
         tensor = tensor.detach()  # what is learnt from it is no matter of a search
+        if tensor.is_neg():  # which is forgotten on the way
+            raise ValueError(
+                "data must be stored as it is, got a tensor that torch negates when it is read: "
+                "pass tensor.resolve_neg()"
+            )
         if tensor.dtype == torch.bfloat16:  # which numpy does not know
             return np.from_dlpack(tensor.view(torch.int16)).view(bfloat16())
     return np.from_dlpack(tensor)
