@@ -66,16 +66,6 @@ def test_a_scan_of_a_file_is_that_of_memory(data: Array, matrix: FileMatrix) -> 
         np.testing.assert_array_equal(getattr(in_file, name), getattr(in_memory, name))
 
 
-def test_rows_that_are_longer_than_a_portion(
-    data: Array, matrix: FileMatrix, query: Floats, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sureshot.sources.portions.BYTES_OF_PORTION", 50_000)
-    expected = sureshot.top_k(data, query, method="exact")
-    for method in ("exact", "betting"):
-        found = sureshot.top_k(matrix, query, bounds="scan", method=method, block=512)
-        np.testing.assert_array_equal(found.scores, expected.scores)
-
-
 def test_a_file_that_is_cut_off_is_refused(matrix: FileMatrix, data: Array) -> None:
     os.truncate(matrix.file.path, matrix.file.path.stat().st_size - 1)
     with pytest.raises(StorageError, match=r"rows.bin is cut off: 300 rows .* but it has"):
@@ -247,3 +237,10 @@ def test_a_scan_of_a_file_that_changes_is_an_error(
     monkeypatch.setattr(FileMatrix, "read", write)
     with pytest.raises(StorageError, match=r"rows.bin has changed"):
         sureshot.scan(matrix)
+
+
+@pytest.mark.usefixtures("absent")
+def test_another_byte_order_is_refused(data: Array, query: Floats, tmp_path: Path) -> None:
+    np.save(tmp_path / "rows.npy", data.astype(">f4"))
+    with pytest.raises(TypeError, match="this machine's byte order, got '>f4'"):
+        sureshot.top_k(sureshot.open_matrix(tmp_path / "rows.npy"), query)

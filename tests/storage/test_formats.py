@@ -297,3 +297,17 @@ def test_columns_that_are_no_matrices_are_refused(data: Array) -> None:
     for column in (pa.array([], lists), pa.chunked_array([], lists)):
         with pytest.raises(ValueError, match="got a column without rows"):
             sureshot.top_k(column, data[0])
+
+
+def test_many_batches_that_are_not_in_memory_are_one_file(
+    data: Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sureshot.storage.residency.SMALLEST_FILE", 1)
+    monkeypatch.setattr("sureshot._native.resident_share", lambda *_: 0.0)
+    matrix = open_matrix(as_arrow(data, tmp_path, at_once=13))
+    assert isinstance(matrix, FileMatrix)
+    for row in (0, 12, 13, 49):
+        np.testing.assert_array_equal(matrix[row], data[row])
+    query = np.arange(700.0)
+    expected, found = (sureshot.top_k(rows, query, 4) for rows in (data, matrix))
+    np.testing.assert_array_equal(found.scores, expected.scores)

@@ -33,7 +33,8 @@ UNITS_OF_ROW = 1024
 class FileMatrix(Stored):
     """A matrix of `shape` in a file, from byte `offset` on, each row `stride` bytes after the last one.
 
-    Rows are contiguous. The file is opened here, and closed with the object.
+    Rows are contiguous. Where they do not follow each other, `begins` has the byte after `offset` that each of them
+    begins with. The file is opened here, and closed with the object.
     """
 
     def __init__(
@@ -44,15 +45,18 @@ class FileMatrix(Stored):
         *,
         offset: int = 0,
         stride: int | None = None,
+        begins: Ints | None = None,
     ) -> None:
         self.shape = shape
         self.dtype = dtype
         self.offset = offset
         self.stride = shape[1] * dtype.itemsize if stride is None else stride
+        self.begins = begins
         self.access = Access(REQUEST, BYTE, ROUND, unit_columns(shape[1], dtype.itemsize))
         self.file = OpenFile(path)
+        last = (shape[0] - 1) * self.stride if begins is None else int(begins.max())
         self.file.check_long_enough(
-            offset + (shape[0] - 1) * self.stride + shape[1] * dtype.itemsize,
+            offset + last + shape[1] * dtype.itemsize,
             f"{shape[0]} rows of {shape[1]} numbers of {dtype} from byte {offset} on",
         )
 
@@ -64,7 +68,8 @@ class FileMatrix(Stored):
     def read(self, rows: Ints, starts: Ints, size: int, out: Array) -> None:
         """Fill `out`, (rows, starts, size), with `size` columns of each row from each start on."""
         item = self.itemsize
-        offsets = self.offset + rows[:, None] * self.stride + starts * item
+        begins = rows * self.stride if self.begins is None else self.begins[rows]
+        offsets = self.offset + begins[:, None] + starts * item
         self.file.read(offsets.ravel(), size * item, out.reshape(-1).view(np.uint8))
 
     def check_unchanged(self) -> None:

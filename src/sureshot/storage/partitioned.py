@@ -90,4 +90,5 @@ def as_values(values: Any, place: Place, dtype: np.dtype[Any]) -> Array:
             f"a partition must be a numpy array of {dtype} of shape {shape}, "
             f"got {type(values).__name__} {getattr(values, 'dtype', '')} {getattr(values, 'shape', '')}"
         )
-    return values
+    found: Array = values
+    return found

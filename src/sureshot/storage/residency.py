@@ -14,11 +14,16 @@ from sureshot.storage.column_file import ColumnFileMatrix
 from sureshot.storage.file import FileMatrix
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sureshot._types import Array
     from sureshot.storage.base import Stored
 
 # Smaller maps are read whole before anything else could be decided.
 SMALLEST_FILE = 1 << 26
+
+# Maps of several that are looked at.
+SAMPLED = 16
 
 # From which share of the pages on a map is searched as memory.
 RESIDENT = 0.9
@@ -28,29 +33,32 @@ def matrix_behind(data: Array) -> Array | Stored:
     """Return the file of a memory map that is not in memory, or the array itself."""
     if not isinstance(data, np.memmap) or data.ndim != 2 or not data.size:
         return data
+    if name_of(data.dtype) not in ELEMENTS or not data.dtype.isnative:
+        return data  # which is refused by the check of all data
     root = _root(data)
     if root.filename is None:
         return data
     _refuse_if_cut_off(data, root)
     form = _form(data)
     # A map whose changes are its own may differ from its file.
-    if data.nbytes < SMALLEST_FILE or root.mode == "c" or form is None:
-        return data
-    if (
-        name_of(data.dtype) not in ELEMENTS
-        or _native.resident_share(*for_kernels(data)) >= RESIDENT
-    ):
+    if root.mode == "c" or form is None or in_memory([data]):
         return data
     offset = root.offset + data.ctypes.data - root.ctypes.data
     stride = max(data.strides)
     try:
         stored = form(root.filename, data.dtype, data.shape, offset=offset, stride=stride)
-    except (
-        OSError,
-        StorageError,
-    ):  # The file was deleted or renamed, which does not matter to its map.
-        return data
+    except (OSError, StorageError):
+        return data  # The file was deleted or renamed, which does not matter to its map.
     return stored if stored.file.is_mapped_at(data.ctypes.data) else data
+
+
+def in_memory(maps: Sequence[Array]) -> bool:
+    """Return whether memory maps are searched as memory, by what a few of them are."""
+    if sum(one.nbytes for one in maps) < SMALLEST_FILE:
+        return True
+    sample = maps[:: -(-len(maps) // SAMPLED)]
+    shares = [_native.resident_share(*for_kernels(one)) for one in sample]
+    return sum(shares) >= RESIDENT * len(shares)
 
 
 def _root(data: Array) -> np.memmap:

@@ -8,10 +8,13 @@ import numpy as np
 
 from sureshot.errors import StorageError
 from sureshot.storage.extras import library
+from sureshot.storage.file import FileMatrix
 from sureshot.storage.named import the_one_called
+from sureshot.storage.residency import in_memory
 from sureshot.storage.stacks import RowStack
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from sureshot._types import Array
@@ -38,7 +41,13 @@ def open_path(path: Path, name: str | None) -> Array | Stored:
         source.seek(0)
         first = source.read_buffer(1).address
         maps = [_map(path, chunk, first) for chunk in column.chunks if len(chunk)]
-    return _stacked(maps)
+    if len(maps) < 2 or in_memory(maps):
+        return _stacked(maps)
+    # One matrix, of which many requests can be made at once, and not many that are read one after the other.
+    width = maps[0].shape[1]
+    begins = [one.offset + np.arange(len(one)) * width * one.itemsize for one in maps]
+    shape = (sum(map(len, maps)), width)
+    return FileMatrix(path, maps[0].dtype, shape, begins=np.concatenate(begins))
 
 
 def adopt(column: Any) -> Array | Stored:
@@ -52,13 +61,13 @@ def adopt(column: Any) -> Array | Stored:
     return _stacked([_array(chunk) for chunk in chunks if len(chunk)])
 
 
-def _stacked(parts: list[Array]) -> Array | Stored:
+def _stacked(parts: Sequence[Array]) -> Array | Stored:
     if not parts:
         raise ValueError("data must not be empty, got a column without rows")
     return parts[0] if len(parts) == 1 else RowStack(parts)
 
 
-def _map(path: Path, chunk: Any, first: int) -> Array:
+def _map(path: Path, chunk: Any, first: int) -> np.memmap:
     """Return a memory map of some rows; the file is mapped from the address `first` on."""
     rows = _array(chunk)
     offset = rows.ctypes.data - first
