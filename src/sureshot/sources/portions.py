@@ -128,12 +128,10 @@ def _groups(stored: Stored, rows: Ints, n_pieces: int, size: int) -> Iterator[tu
     """
     if n_pieces == 0 or not len(rows):
         return
-    # All of a unit must be read; and a request counts by its time: a portion cannot be interrupted.
-    request = int(stored.access.request / stored.access.byte)
+    # All of a unit must be read.
     height = min(stored.stream_rows, stored.shape[0])
-    piece_bytes = max(size * stored.itemsize * height, request)
-    pieces_at_once = min(n_pieces, max(1, BYTES_OF_PORTION // piece_bytes))
-    units_at_once = max(1, BYTES_OF_PORTION // (piece_bytes * n_pieces))
+    most = max(1, min(BYTES_OF_PORTION // (size * stored.itemsize * height), stored.most_pieces))
+    pieces_at_once, units_at_once = min(n_pieces, most), max(1, most // n_pieces)
     ends = np.append(np.flatnonzero(np.diff(stored.units_of(rows))) + 1, len(rows))
     start = 0
     for end in np.unique(np.append(ends[units_at_once - 1 :: units_at_once], len(rows))).tolist():

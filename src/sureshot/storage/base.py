@@ -34,6 +34,8 @@ class Stored(Matrix):
     access: Access
     # Whether columns are contiguous, so that `read` is quickest where those of `out` are.
     by_column = False
+    # Pieces that are asked for at a time: what is being read cannot be interrupted, and should take less than a second.
+    most_pieces = 1 << 13
 
     @abstractmethod
     def read(self, rows: Ints, starts: Ints, size: int, out: Array) -> None:

@@ -22,6 +22,9 @@ REQUEST = 500_000.0
 BYTE = 1.0
 ROUND = 1_000_000.0
 
+# Chunks that each thread reads before a search can be interrupted: they may be far away.
+CHUNKS_OF_THREAD = 8
+
 # Bytes of the chunks that are read at a time, but at least one chunk.
 BYTES_AT_ONCE = 1 << 27
 
@@ -61,6 +64,7 @@ class ChunkedMatrix(Stored):
         self._chunk = (max(1, min(chunk[0], self.shape[0])), max(1, min(chunk[1], self.shape[1])))
         bytes_of_chunk = self._chunk[0] * self._chunk[1] * self.dtype.itemsize
         self.threads = max(1, min(threads, BYTES_AT_ONCE // bytes_of_chunk))
+        self.most_pieces = CHUNKS_OF_THREAD * self.threads
         self.access = Access(
             REQUEST / self.threads,
             BYTE,

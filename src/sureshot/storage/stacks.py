@@ -34,6 +34,11 @@ class Stack(Stored):
             unit_rows=max(access.unit_rows for access in accesses),
         )
 
+    @property
+    def stream_rows(self) -> int:
+        """How many rows are best read together where all are wanted."""
+        return max(part.stream_rows for part in self.parts)
+
     def check_unchanged(self) -> None:
         """Raise `StorageError` if a part is known to have changed since it was opened."""
         for part in self.parts:
