@@ -71,7 +71,7 @@ def _root(data: Array) -> np.memmap:
 
 def _refuse_if_cut_off(data: Array, root: np.memmap) -> None:
     """Raise `StorageError` if the file lacks a part of the map: to read that would end the process."""
-    size = root._mmap.size()  # type: ignore[attr-defined] # of the file that is mapped, whatever its name is
+    size = root._mmap.size()  # type: ignore[attr-defined] # of the file that is mapped
     needed = root.offset + byte_bounds(data)[1] - root.ctypes.data
     if size < needed:
         raise StorageError(
