@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
-.PHONY: demo test lint types pytest install reproduce bench-share bench-speed clean
+.PHONY: demo test lint types pytest install reproduce bench-share bench-speed bench-scale clean
 
 demo: .venv/installed
 	$(BIN)/sureshot demo
@@ -41,6 +41,14 @@ bench-share: .venv/tested
 #   make bench-speed SPEED="--fashion fashion_mnist.npz --spectrograms esc10.npz --write --check"
 bench-speed: .venv/benched
 	$(BIN)/python -m measurements.speed.run $(SPEED)
+
+# How fast files that are not in memory are searched, cold and warm, next to exact products over the same file, and the
+# partitions of two worker processes next to the product of dask: writes files of 40 GB to results/files and takes about an
+# hour; SCALE=--small takes a minute. An interrupted run goes on with the same command; --write puts the tables into docs/:
+#   make bench-scale SCALE="--write" FILES="--folder FOLDER"
+bench-scale: .venv/benched
+	$(BIN)/python -m measurements.scale.run $(FILES) $(SCALE)
+	$(BIN)/python -m measurements.scale.cluster $(SCALE)
 
 # The package is installed in editable mode: only a change of the native code or of the
 # dependencies makes a new installation necessary.

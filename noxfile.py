@@ -71,22 +71,39 @@ def sanitize(session: nox.Session) -> None:
     """Run the tests of the native code, built to stop at bad addresses and undefined operations."""
     native = [
         "tests/sources",
-        "tests/test_kernels.py",
-        "tests/test_team.py",
-        "tests/test_half_precision.py",
-        "tests/test_ledger.py",
-        "tests/test_order.py",
+        "tests/storage",
         "tests/test_batch.py",
+        "tests/test_betting.py",
+        "tests/test_half_precision.py",
+        "tests/test_kernels.py",
+        "tests/test_ledger.py",
+        "tests/test_multiplication.py",
+        "tests/test_order.py",
+        "tests/test_product.py",
+        "tests/test_query_sums.py",
+        "tests/test_race.py",
+        "tests/test_same_bits.py",
+        "tests/test_screen.py",
+        "tests/test_team.py",
     ]
     run_sanitized(session, "address,undefined", "libasan.so", session.posargs or native)
 
 
 @nox.session(default=False)
 def sanitize_threads(session: nox.Session) -> None:
-    """Run the tests of teams, built to stop at data races."""
+    """Run the tests of teams, and of what they do, built to stop at data races."""
+    teams = [
+        "tests/storage/test_files.py",
+        "tests/test_batch.py",
+        "tests/test_interrupt.py",
+        "tests/test_kernels.py",
+        "tests/test_product.py",
+        "tests/test_race.py",
+        "tests/test_team.py",
+    ]
     # The sanitizer does not follow threads that are started after a fork.
-    teams = ["tests/test_team.py", "-k", "not fork and not child"]
-    run_sanitized(session, "thread", "libtsan.so", session.posargs or teams)
+    alone = ["-k", "not fork and not child"]
+    run_sanitized(session, "thread", "libtsan.so", session.posargs or [*teams, *alone])
 
 
 def run_sanitized(session: nox.Session, sanitizer: str, library: str, tests: list[str]) -> None:
@@ -108,6 +125,8 @@ def run_sanitized(session: nox.Session, sanitizer: str, library: str, tests: lis
     environment = {
         "LD_PRELOAD": " ".join(preload),
         "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps memory until the end, which is no leak
+        "TSAN_OPTIONS": "halt_on_error=1",  # pytest would keep the report of a test that passes
+        "OPENBLAS_NUM_THREADS": "1",  # its threads are built without the sanitizer
         "PYTHONMALLOC": "malloc",  # a pool would hide who owns an address
     }
     session.run("pytest", "-n", "2", "-q", *tests, env=environment)

@@ -117,14 +117,14 @@ inline void choose_rho(const Now& now, const Past& past, const Mass& mass, Numbe
         const double inverse = 0.5 / (distance * square);  // for two divisions
         const double quiet = mass.spread[at] * distance * inverse * 0.5;
         middle[at] = (mass.drift[at] + now.largest_loss * square) * square * inverse;
-        least[at] = stakes & (quiet > mass.unseen[at]) & (quiet < infinite) ? quiet : mass.unseen[at];
+        least[at] = (stakes & (quiet > mass.unseen[at]) & (quiet < infinite)) ? quiet : mass.unseen[at];
     }
     SURESHOT_INDEPENDENT
     for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
         const double under_root = middle[at] * (middle[at] - 2.0 * past.needed[at]) + mass.unseen[at];
         const double clipped = middle[at] + __builtin_sqrt(larger(under_root, 0.0));
         const double root = __builtin_sqrt(least[at]);
-        const double rho = stakes & (clipped > root) & (clipped < infinite) ? clipped : root;
+        const double rho = (stakes & (clipped > root) & (clipped < infinite)) ? clipped : root;
         const double half = rho > 0.0 ? 0.5 / rho : 0.0;
         half_inverse[at] = half;
         cap[at] = 0.5 * rho + mass.unseen[at] * half;
@@ -167,7 +167,7 @@ inline void place(const Now& now, const RunningSums& running, double sign, const
     for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
         double stake = gain[at] / square[at];
         if constexpr (with_floor) stake = larger(stake, now.floor / __builtin_sqrt(past.variance[at]));
-        if constexpr (norms) stake = (past.distance[at] > 0.0) & (half_inverse[at] > 0.0) ? stake : 0.0;
+        if constexpr (norms) stake = ((past.distance[at] > 0.0) & (half_inverse[at] > 0.0)) ? stake : 0.0;
         raw.stake[at] = stake * now.stakes;
     }
 }

@@ -1,7 +1,12 @@
 // The choice of the k best from scores that are known up to an error.
+#include <algorithm>
+#include <limits>
+
 #include "best_of_each.hpp"
 #include "bindings.hpp"
 #include "kernels.hpp"
+#include "product_candidates.hpp"
+#include "product_errors.hpp"
 #include "products.hpp"
 #include "rounding.hpp"
 #include "selection.hpp"
@@ -55,6 +60,25 @@ bool round(const QueryTable<Query>& queries, double most, Team& team, const Valu
                                 RoundedTable<Value>{values.data(), units.data(), norms.data(), lost.data()});
 }
 
+// The smallest size above 0, or infinity if there is none, and the largest.
+std::tuple<double, double> sizes_between(const double* sizes, std::int64_t count) {
+    double smallest = std::numeric_limits<double>::infinity(), largest = 0.0;
+    for (std::int64_t at = 0; at < count; ++at) {
+        if (sizes[at] > 0) smallest = std::min(smallest, sizes[at]);
+        largest = std::max(largest, sizes[at]);
+    }
+    return {smallest, largest};
+}
+
+const double* data_of(const std::optional<Reals>& values) { return values ? values->data() : nullptr; }
+
+QueryNorms query_norms(const Reals& norms, const Reals& lost, const Reals& units) {
+    if (lost.shape(0) != norms.shape(0) || units.shape(0) != norms.shape(0)) {
+        throw nb::value_error("there must be a number for each query");
+    }
+    return {norms.data(), lost.data(), units.data(), static_cast<std::int64_t>(norms.shape(0))};
+}
+
 // Queries that an operand borrows live as long as it does.
 struct BorrowedOperand {
     BorrowedOperand(FloatTable table, Team& team)
@@ -65,6 +89,13 @@ struct BorrowedOperand {
     FloatTable queries;
     Operand own;
 };
+
+void check_product(const BorrowedOperand& operand, const Dense& dense) {
+    if (operand.own.width() != dense.matrix.n_columns) {
+        throw nb::value_error("a query is not as long as the rows of the data");
+    }
+    if (dense.matrix.element == Element::float64) throw nb::type_error("float64 has no products in float32");
+}
 
 }  // namespace
 
@@ -113,6 +144,28 @@ void bind_selection(nb::module_& m) {
     round_to(&round<float, double>);
     round_to(&round<double, float>);
     round_to(&round<double, double>);
+    nb::class_<ErrorTerms>(m, "ErrorTerms", "What the errors of products have in common: see theory/products.py.")
+        .def(nb::init<double, double, double, double, double, double, bool>(), nb::kw_only(), "slack"_a,
+             "product_share"_a, "underflow"_a, "smallest_size"_a, "square_share"_a, "lost_norm"_a, "distance"_a);
+    m.def(
+        "product_errors",
+        [](const ErrorTerms& terms, const Reals& norms, const Reals& lost, const Reals& units, const Reals& squares,
+           const Reals& scale) {
+            if (squares.shape(0) != scale.shape(0)) throw nb::value_error("there must be a factor for each arm");
+            QueryErrors of_queries = query_errors(terms, query_norms(norms, lost, units));
+            const auto arms = static_cast<std::int64_t>(squares.shape(0));
+            ArmErrors errors(terms, of_queries.constant, arms);
+            const ScoreErrors found = errors.of(squares.data(), scale.data(), arms, false);
+            const auto copied = [&](const double* values) {
+                return array_of(std::vector<double>(values, values + arms));
+            };
+            return nb::make_tuple(array_of(std::move(of_queries.lengths)), of_queries.constant, copied(found.offset),
+                                  copied(found.fixed), copied(found.factor));
+        },
+        "terms"_a, "norms"_a.noconvert(), "lost"_a.noconvert(), "units"_a.noconvert(), "squares"_a.noconvert(),
+        "scale"_a.noconvert(),
+        "Return the lengths and the constant of query_errors, and offset, fixed and factor of arm_errors: those that "
+        "Operand.candidates computes with.");
     m.def("packed_together", &packed_together, "width"_a,
           "Return how many queries of this width an operand packs; 0 if none.");
     nb::class_<BorrowedOperand>(m, "Operand", "Queries in float32, as products of them with rows are made.")
@@ -123,22 +176,45 @@ void bind_selection(nb::module_& m) {
             "multiply",
             [](const BorrowedOperand& operand, const Dense& dense, const Ids& arms, Team& team,
                const Values<float>& scores, const RealsOut& squares) {
-                if (operand.own.width() != dense.matrix.n_columns) {
-                    throw nb::value_error("a query is not as long as the rows of the data");
-                }
+                check_product(operand, dense);
                 if (scores.shape(0) != arms.shape(0) || squares.shape(0) != arms.shape(0) ||
                     static_cast<std::int64_t>(scores.shape(1)) != operand.own.count()) {
                     throw nb::value_error("there must be a place for each arm and query");
-                }
-                if (dense.matrix.element == Element::float64) {
-                    throw nb::type_error("float64 has no products in float32");
                 }
                 const Released released;
                 operand.own.multiply(team, dense.matrix, arms_of(arms), scores.data(), squares.data());
             },
             "dense"_a, "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(), "squares"_a.noconvert(),
             "Fill scores (arms, queries) with inner products in float32, and squares (arms,) with the squared norms of "
-            "the arms.");
+            "the arms.")
+        .def(
+            "candidates",
+            [](const BorrowedOperand& operand, const Dense& dense, const Ids& arms, Team& team, const ErrorTerms& terms,
+               const Reals& norms, const Reals& lost, const Reals& units, const std::optional<Reals>& scale, bool both_signs, std::int64_t k, std::int64_t most,
+               std::int64_t rows, double largest_square, const RealsOut& squares) -> nb::object {
+                check_product(operand, dense);
+                const auto count = static_cast<std::int64_t>(norms.shape(0));
+                if (count != operand.own.count()) throw nb::value_error("there must be a norm for each query");
+                if (squares.shape(0) != arms.shape(0) || (scale && scale->shape(0) != arms.shape(0))) {
+                    throw nb::value_error("there must be a number for each arm");
+                }
+                if (rows < 1) throw nb::value_error("at least one row is multiplied at a time");
+                const ProductQuestion question{terms, query_norms(norms, lost, units), data_of(scale), both_signs, k,
+                                               most,  rows,                            largest_square};
+                std::optional<Left> left;
+                {
+                    const Released released;
+                    left = product_candidates(team, operand.own, dense.matrix, arms_of(arms), question,
+                                              squares.data());
+                }
+                if (!left) return nb::none();
+                return nb::make_tuple(array_of(std::move(left->arms)), array_of(std::move(left->starts)));
+            },
+            "dense"_a, "arms"_a.noconvert(), "team"_a, nb::kw_only(), "terms"_a, "norms"_a.noconvert(),
+            "lost"_a.noconvert(), "units"_a.noconvert(), "scale"_a.noconvert().none(), "both_signs"_a,
+            "k"_a, "most"_a, "rows"_a, "largest_square"_a, "squares"_a.noconvert(),
+            "Return what Selection.candidates does of products of these arms, so many rows at a time, with the errors "
+            "of product_errors, and fill squares; None if a square is not below the largest.");
     const auto measure = [&]<class Query>(Query) {
         m.def(
             "measure_queries",
@@ -149,10 +225,11 @@ void bind_selection(nb::module_& m) {
                 const Released released;
                 measure_queries(team, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
                                 static_cast<std::int64_t>(queries.shape(1)), sizes.data(), norms.data());
+                return sizes_between(sizes.data(), static_cast<std::int64_t>(sizes.shape(0)));
             },
             "queries"_a.noconvert(), "team"_a, "sizes"_a.noconvert(), "norms"_a.noconvert(),
             "Fill sizes with the largest absolute value of each query, and norms with its norm, which is off where "
-            "squares overflow or underflow.");
+            "squares overflow or underflow. Return the smallest size above 0, or infinity, and the largest.");
     };
     measure(float{});
     measure(double{});

@@ -8,7 +8,7 @@ BlockTotals totals;
 AddRows add_rows;
 AddRowsOfFloats add_rows_of_floats;
 AddColumns add_columns;
-AddHalves add_halves;
+AddHalf add_half;
 JoinLanes join_rows;
 JoinLanes join_columns;
 ScreenRows screen_rows;
@@ -41,7 +41,7 @@ QuerySums query_sums;
 
 extern const Kernels kernels;
 const Kernels kernels = {block_sums,    totals,        add_rows,        add_rows_of_floats, add_columns,
-                         add_halves,
+                         add_half,
                          join_rows,     join_columns,  screen_rows,     screen_columns,   multiply,
                          multiply_strips, pack_strip,  add_squares,
                          widen_rows,    measure_floats, measure_doubles, floats_to_floats, floats_to_doubles,

@@ -41,14 +41,11 @@ using AddRowsOfFloats = void(const Matrix& matrix, Metric metric, const float* q
 using AddColumns = void(const Matrix& matrix, Metric metric, const double* query, const Places& places,
                         std::int64_t begin, std::int64_t end, double* sums) noexcept;
 
-// For a few arms of coordinate-major data, each of whose values comes in a cache line of its own: to sums[arm * lanes +
-// lane], but only to some halves of these rows of sums, so that threads can share an arm.
-struct Halves {
-    std::int64_t begin;
-    std::int64_t end;
-};
-using AddHalves = void(const Matrix& matrix, Metric metric, const double* query, Arms arms, Halves halves,
-                       std::int64_t begin, std::int64_t end, double* sums) noexcept;
+// For at most so many arms of coordinate-major data, each of whose values comes in a cache line of its own: to
+// sums[arm * lanes + lane], but only to one half of the lanes, 0 or 1, so that threads can share an arm.
+constexpr std::int64_t scattered_rows = 8;
+using AddHalf = void(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t half,
+                     std::int64_t begin, std::int64_t end, double* sums) noexcept;
 
 // The scores from such sums.
 using JoinLanes = void(const double* sums, std::int64_t n_arms, double* scores) noexcept;
@@ -266,7 +263,7 @@ struct Kernels {
     AddRows* add_rows;
     AddRowsOfFloats* add_rows_of_floats;
     AddColumns* add_columns;
-    AddHalves* add_halves;
+    AddHalf* add_half;
     JoinLanes* join_rows;
     JoinLanes* join_columns;
     ScreenRows* screen_rows;

@@ -121,29 +121,35 @@ void turn_lanes(double* sums, std::int64_t n_arms, std::int64_t by) {
     }
 }
 
+// As few groups of arms as have room side by side, but one half of a group for each thread.
 void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring, Arms arms) {
+    constexpr std::int64_t half = lanes / 2;
     const auto size = static_cast<std::size_t>(arms.count * lanes);
     std::vector<double> sums(size), square_sums(scoring.squared() ? size : 0);
-    // Of long runs an arm after the other, of short ones all arms: their values share a page of the memory.
-    const bool together = scoring.runs.columns() < columns_in_a_part * scoring.runs.count;
-    team.run(2 * arms.count, scoring.runs.columns() / 2, [&](std::int64_t begin, std::int64_t end) noexcept {
-        for (std::int64_t half = begin; half < end;) {
-            const std::int64_t next = together ? end : std::min(half - half % 2 + 2, end);
+    const std::int64_t columns = scoring.runs.columns();
+    // Columns that a half has in the first lanes of a run.
+    const std::int64_t halves = std::max<std::int64_t>(2 * scoring.runs.count, 1);
+    const std::int64_t begun = std::clamp<std::int64_t>(columns / halves, 1, half);
+    const std::int64_t fewest = (arms.count + scattered_rows - 1) / scattered_rows;
+    const std::int64_t groups = std::max(fewest, std::min((team.threads() + 1) / 2, arms.count));
+    team.run(2 * groups, columns * arms.count / (2 * groups), [&](std::int64_t begin, std::int64_t end) noexcept {
+        for (std::int64_t at = begin; at < end; ++at) {
+            const std::int64_t first = arms.count * (at / 2) / groups, next = arms.count * (at / 2 + 1) / groups;
+            const Arms its{arms.ids + first, next - first};
             const auto add = [&](std::int64_t from, std::int64_t to) {
                 scoring.each(sums.data(), square_sums.data(), [&](Metric metric, const double* query, double* out) {
-                    kernels().add_halves(matrix, metric, query, arms, {half, next}, from, to, out);
+                    kernels().add_half(matrix, metric, query, its, at % 2, from, to, out + first * lanes);
                 });
             };
             const auto fetch = [&](Run run) {
-                for (std::int64_t at = half / 2; at <= (next - 1) / 2; ++at) {
-                    fetch_ahead(address_of(matrix, arms.ids[at], run.begin));
+                for (std::int64_t j = run.begin; j < std::min(run.begin + lanes, run.end); ++j) {
+                    if (j % lanes / half != at % 2) continue;
+                    for (std::int64_t arm = 0; arm < its.count; ++arm) fetch_ahead(address_of(matrix, its.ids[arm], j));
                 }
             };
-            const std::int64_t own = (next - 1) / 2 - half / 2 + 1;
-            in_runs(team, scoring.runs, 4 * own * scoring.readers(), add, own, fetch);
-            half = next;
+            in_runs(team, scoring.runs, 4 * its.count * scoring.readers(), add, its.count * begun, fetch);
         }
-    }, together ? std::max<std::int64_t>(2 * arms.count / team.threads(), 1) : 1);
+    });
     kernels().join_rows(sums.data(), arms.count, scoring.scores);
     if (!scoring.squared()) return;
     kernels().join_rows(square_sums.data(), arms.count, scoring.squares);
@@ -411,52 +417,6 @@ void run_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
     } else {
         score_by_row(team, matrix, scoring, arms);
     }
-}
-
-void scan_rows(Team& team, const Matrix& matrix, const double* middle, const double* unit, Arms arms,
-               double* reach, double* squares) {
-    if (!coordinate_major(matrix)) {
-        const std::int64_t together = rows_at_once(matrix.n_columns);
-        return team.run(arms.count, matrix.n_columns, [&](std::int64_t begin, std::int64_t end) noexcept {
-            for (std::int64_t some = begin; some < end; some += together) {
-                const Arms few{arms.ids + some, std::min(together, end - some)};
-                double sums[most_rows * lanes] = {};
-                std::fill(reach + some, reach + some + few.count, 0.0);
-                const bool done = in_parts(team, matrix.n_columns, few.count, [&](std::int64_t from, std::int64_t to) {
-                    kernels().scan_rows(matrix, middle, unit, few, from, to, reach + some, sums);
-                });
-                if (!done) return;
-                kernels().join_rows(sums, few.count, squares + some);
-            }
-        });
-    }
-    const Workspaces spaces(team, ArmTile::most_places(arms) * (lanes + 2));
-    team.run(arms.count, matrix.n_columns,
-             [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
-                 for (std::int64_t arm = begin; arm < end;) {
-                     const ArmTile tile(matrix, {arms.ids + arm, end - arm});
-                     const std::int64_t places = tile.places.count;
-                     double* found = spaces.of(thread);
-                     double* farthest = found + places;
-                     double* sums = farthest + places;
-                     std::fill(farthest, sums + places * lanes, 0.0);
-                     const bool done = in_parts(team, matrix.n_columns, places, [&](std::int64_t from, std::int64_t to) {
-                         kernels().scan_columns(matrix, middle, unit, tile.places, from, to, farthest, sums);
-                     });
-                     if (!done) return;
-                     kernels().join_columns(sums, places, found);
-                     tile.pick(found, arms.ids + arm, squares + arm);
-                     tile.pick(farthest, arms.ids + arm, reach + arm);
-                     arm += tile.count;
-                 }
-             },
-             arms_per_thread);
-}
-
-void column_limits(Team& team, const Matrix& matrix, Arms arms, double* low, double* high) {
-    team.run(matrix.n_columns, arms.count, [&](std::int64_t begin, std::int64_t end) noexcept {
-        kernels().column_limits(matrix, arms, begin, end, low, high);
-    });
 }
 
 }  // namespace sureshot

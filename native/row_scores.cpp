@@ -118,73 +118,6 @@ SURESHOT_ALONE void add_lane(const Value* const* columns, const double* query, s
     }
 }
 
-// The lanes from `first` to `first + count` of a row of coordinate-major data: every value comes in a cache line of
-// its own.
-template <class Value, class Reward, std::int64_t count>
-SURESHOT_ALONE void add_scattered_values(const Value* values, std::int64_t stride, const double* query,
-                                         std::int64_t first, std::int64_t begin, std::int64_t end, double* sums) {
-    constexpr std::int64_t ahead = lines_ahead * (lanes / count);
-    std::int64_t start = begin - begin % lanes + first;
-    for (std::int64_t some = start; some < smaller(begin + ahead, end); some += lanes) {
-        for (std::int64_t j = larger(some, begin); j < smaller(some + count, end); ++j) fetch_ahead(values + j * stride);
-    }
-    if (start < begin) {
-        for (std::int64_t j = begin; j < smaller(start + count, end); ++j) {
-            sums[j - start] += Reward::reward(static_cast<double>(values[j * stride]), query[j]);
-        }
-        start += lanes;
-    }
-    for (; start + ahead + count <= end; start += lanes) {
-        for (std::int64_t lane = 0; lane < count; ++lane) {
-            const std::int64_t j = start + lane;
-            fetch_ahead(values + (j + ahead) * stride);
-            sums[lane] += Reward::reward(static_cast<double>(values[j * stride]), query[j]);
-        }
-    }
-    for (; start < end; start += lanes) {
-        for (std::int64_t j = start; j < smaller(start + count, end); ++j) {
-            sums[j - start] += Reward::reward(static_cast<double>(values[j * stride]), query[j]);
-        }
-    }
-}
-
-// The same for values of any type, widened first unless they are numbers of C++.
-template <class Reward, std::int64_t count>
-void add_scattered(const Matrix& matrix, const double* query, std::int64_t row, std::int64_t first,
-                   std::int64_t begin, std::int64_t end, double* sums) {
-    constexpr std::int64_t ahead = lines_ahead * (lanes / count);
-    const std::int64_t distance = matrix.column_stride * size_of(matrix.element);
-    const char* values = address_of(matrix, row, 0);
-    if (read_as_is(matrix.element, 1, values, [&]<class Value>(const Value* own) {
-            add_scattered_values<Value, Reward, count>(own, matrix.column_stride, query, first, begin, end, sums);
-        })) {
-        return;
-    }
-    const auto fetch = [&](std::int64_t start) {
-        for (std::int64_t j = larger(start, begin); j < smaller(start + count, end); ++j) {
-            fetch_ahead(values + j * distance);
-        }
-    };
-    const std::int64_t whole = begin - begin % lanes;
-    for (std::int64_t start = whole + first; start < smaller(begin + ahead, end); start += lanes) fetch(start);
-    for (std::int64_t start = whole; start < end; start += columns_together) {
-        double numbers[columns_together];
-        const std::int64_t stop = smaller(start + columns_together, end);
-        for (std::int64_t some = start + first; some < stop; some += lanes) {
-            fetch(some + ahead);
-            const std::int64_t j = larger(some, begin), last = smaller(some + count, stop);
-            if (j < last) {
-                widen(matrix.element, values + j * distance, matrix.column_stride, last - j, numbers + (j - start));
-            }
-        }
-        for (std::int64_t some = start + first; some < stop; some += lanes) {
-            for (std::int64_t j = larger(some, begin); j < smaller(some + count, stop); ++j) {
-                sums[j - some] += Reward::reward(numbers[j - start], query[j]);
-            }
-        }
-    }
-}
-
 template <class Query>
 void add_rows_for(const Matrix& matrix, Metric metric, const Query* query, Arms arms, std::int64_t begin,
                   std::int64_t end, double* sums) {
@@ -222,23 +155,6 @@ void add_columns(const Matrix& matrix, Metric metric, const double* query, const
                          add_lane<Value, Reward, n_columns>(columns, query + j, count,
                                                             sums + j % lanes * places.count + arm);
                      });
-    });
-}
-
-void add_halves(const Matrix& matrix, Metric metric, const double* query, Arms arms, Halves halves,
-                std::int64_t begin, std::int64_t end, double* sums) noexcept {
-    with_reward(metric, [&]<class Reward>() {
-        constexpr std::int64_t half = lanes / 2;
-        for (std::int64_t at = halves.begin; at < halves.end;) {
-            const std::int64_t row = arms.ids[at / 2], first = at % 2 * half;
-            if (first == 0 && at + 1 < halves.end) {
-                add_scattered<Reward, lanes>(matrix, query, row, 0, begin, end, sums + at * half);
-                at += 2;
-            } else {
-                add_scattered<Reward, half>(matrix, query, row, first, begin, end, sums + at * half);
-                at += 1;
-            }
-        }
     });
 }
 

@@ -12,7 +12,8 @@ from sureshot._native import Team
 from sureshot.blocks import Blocks
 from sureshot.search.problem import Problem, Tally
 from sureshot.search.race import betting, policy
-from sureshot.search.race.choice import choose
+from sureshot.search.race.choice import choose, sampled_cost
+from sureshot.search.race.race import Race
 from sureshot.sources.dense import DenseSource
 from sureshot.theory import intervals
 from tests.racing import given
@@ -123,6 +124,25 @@ def test_a_sample_changes_nothing_of_the_race_but_what_is_read() -> None:
     ]
 
 
+def test_a_doubtful_prediction_is_made_again_from_more() -> None:
+    problem = problem_of("no gap", order="F")
+
+    def sampled(wanted: float, **changes: float) -> tuple[float, int]:
+        tally = Tally()
+        rules = dataclasses.replace(SAMPLE, **{"sampled_share": 1.0, **changes})  # type: ignore[arg-type]
+        cost = sampled_cost(problem, np.random.default_rng(0), tally, rules, wanted)
+        return cost, tally.numbers_read
+
+    first, few = sampled(np.inf)
+    assert few == SAMPLE.sampled_arms * SAMPLE.fewest_steps
+    assert sampled(1.01 * first) == (first, few)  # what is wanted
+    assert sampled(0.99 * first / SAMPLE.sampled_doubt) == (first, few)  # far above it
+    assert sampled(0.99 * first, sampled_share=0.0) == (first, few)  # to read on costs too much
+    again, more = sampled(0.99 * first)
+    assert again != first
+    assert 2 * few <= more <= SAMPLE.sampled_arms * SAMPLE.sampled_steps
+
+
 def test_what_is_sampled_does_not_depend_on_threads() -> None:
     problem = problem_of("low rank")
     counts = set()
@@ -136,6 +156,19 @@ def test_what_is_sampled_does_not_depend_on_threads() -> None:
         choice = choose(one, np.random.default_rng(0), tally, SAMPLE)
         counts.add((tally.numbers_read, choice))
     assert len(counts) == 1
+
+
+def test_by_column_only_arms_that_are_read_on_are_visited() -> None:
+    race = Race(
+        problem_of("low rank", order="F"), np.random.default_rng(0), Tally(), policy.DEFAULT
+    )
+    visits = 0
+    while race.front < policy.DEFAULT.rough_steps:
+        visits += race.ledger.n_active
+        race.read_on()
+        race.suspend_and_drop()
+    assert visits < 0.9 * len(race.problem.arms) * (len(race.fronts) - 1)
+    assert race.cost_of_visits() == visits * race.costs.visit
 
 
 def test_the_work_says_what_was_chosen_and_why() -> None:

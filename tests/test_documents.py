@@ -45,8 +45,15 @@ for name in ("run/gradients", "run/later"):
 queries = rng.standard_normal((5, 1200))
 query, later_query = queries[:2]
 """
+FILES = """
+import dask.array
+for name in ("rows", "more-rows"):
+    np.save(name, data[:50])
+dask_array = dask.array.from_array(data[:50])
+"""
 STAND_INS = {
     ("README.md", 3): ASKING,
+    ("README.md", 4): FILES,
     ("docs/expensive-pulls.md", 0): ASKING,
     ("docs/attribution.md", 0): STORES,
     # Linear programs are for small N, as the text says.

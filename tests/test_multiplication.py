@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sureshot.search import exact_batch, product_queries
 from sureshot.search.product_queries import ProductQueries
 from sureshot.sources import costs
 from sureshot.sources.values import REWARDS
+from sureshot.theory import products
 from sureshot.theory.rounding import any_order_share
 from tests.test_product import METRICS, TYPES, assert_as_alone, numbers
 
@@ -65,6 +67,92 @@ def test_products_of_kernels_are_within_their_bounds(
             assert (np.abs(squares - exact) <= share * exact).all()
     finally:
         _native.use_instruction_set(before)
+
+
+@pytest.mark.parametrize("distance", [False, True])
+@pytest.mark.parametrize("squares_in_double", [False, True])
+def test_errors_of_products_are_those_of_the_theorem(
+    *, distance: bool, squares_in_double: bool
+) -> None:
+    rng = np.random.default_rng(26)
+    norms, lost = np.exp(rng.normal(0, 8, (2, 40)))
+    norms[3] = lost[4] = 0.0
+    units = np.ldexp(1.0, rng.integers(-90, 90, 40))
+    squares, scale = np.exp(rng.normal(0, 20, (2, 300)))
+    squares[5] = 0.0
+    for width in (1, 100, 100_000):
+        terms = products.error_terms(
+            width=width,
+            roundings=7 + width // 8,
+            dtype="float32",
+            squares_in_double=squares_in_double,
+            distance=distance,
+        )
+        of_queries = products.query_errors(terms, norms=norms, lost=lost, units=units)
+        of_arms = products.arm_errors(terms, of_queries, squares, scale)
+        given = _native.ErrorTerms(**terms._asdict())
+        found = _native.product_errors(given, norms, lost, units, squares, scale)
+        expected = (
+            of_queries.lengths,
+            of_queries.constant,
+            of_arms.offset,
+            of_arms.fixed,
+            of_arms.factor,
+        )
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("both_signs", [False, True])
+def test_candidates_of_kernels_are_those_of_products_and_their_errors(*, both_signs: bool) -> None:
+    rng = np.random.default_rng(27)
+    team, n_arms, width = Team(2), 700, 64
+    data = rng.standard_normal((n_arms, width), dtype=np.float32)
+    data[100:200] = data[100] + 1e-7 * data[100:200]  # nearly tied
+    arms, scale = np.arange(n_arms), np.exp(rng.standard_normal(n_arms))
+    queries = np.concatenate([data[95:105], rng.standard_normal((60, width), dtype=np.float32)])
+    for count, k in ((70, 9), (12, 3)):
+        (asked,) = ProductQueries.groups(queries[:count], data.dtype, team)
+        assert asked is not None
+        operand, dense = _native.Operand(asked.values, team), dense_of(data)
+        terms = products.error_terms(
+            width=width,
+            roundings=operand.roundings,
+            dtype="float32",
+            squares_in_double=False,
+            distance=not both_signs,
+        )
+        scores, squares = np.empty((n_arms, count), np.float32), np.empty(n_arms)
+        operand.multiply(dense, arms, team, scores, squares)
+        of_queries = products.query_errors(
+            terms, norms=asked.norms, lost=asked.lost, units=asked.units
+        )
+        errors = products.arm_errors(terms, of_queries, squares, scale)
+        selection = _native.Selection(asked.units, of_queries.lengths, k, 300)
+        selection.add(team, scores, 0, **dataclasses.asdict(errors), both_signs=both_signs)
+        expected = selection.candidates(team)
+        for rows in (1, 97, 10_000):
+            its_squares = np.empty(n_arms)
+            found = operand.candidates(
+                dense,
+                arms,
+                team,
+                terms=_native.ErrorTerms(**terms._asdict()),
+                norms=asked.norms,
+                lost=asked.lost,
+                units=asked.units,
+                scale=scale,
+                both_signs=both_signs,
+                k=k,
+                most=300,
+                rows=rows,
+                largest_square=products.LARGEST_NORM**2,
+                squares=its_squares,
+            )
+            assert found is not None
+            np.testing.assert_array_equal(its_squares, squares)
+            for ours, theirs in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("metric", list(REWARDS.values()))

@@ -86,6 +86,19 @@ def test_rounds_end_where_a_group_of_bets_does_unless_pulls_cost() -> None:
     assert policy.next_front(policy.DEFAULT, ROWS, 999, 1001, 50) == 1001
 
 
+def test_rounds_that_are_trips_may_be_longer() -> None:
+    """As long as they are worth what a round costs, up to a limit that is larger for trips."""
+
+    def next_front(one_round: float, worth: int) -> int:
+        step = one_round / (50 * worth)
+        costs = dataclasses.replace(ROWS, visit=0.0, step=step, round=one_round)
+        return policy.next_front(policy.DEFAULT, costs, 100, 10_000, 50)
+
+    trip = policy.DEFAULT.trip
+    assert [next_front(trip / 2, worth) for worth in (10, 50, 1_000)] == [120, 150, 200]
+    assert [next_front(trip, worth) for worth in (10, 50, 1_000)] == [120, 150, 400]
+
+
 def test_candidates_are_evaluated_if_few_of_them_are_wasted() -> None:
     for waste, pays in ((0.0, True), (1e-12, True), (0.5, False), (2.0, False)):
         found = policy.evaluation_pays(policy.DEFAULT, waste, evaluation=1e9, next_round=1.0)

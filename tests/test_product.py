@@ -132,7 +132,7 @@ def test_panels_of_columns_and_tiles_of_rows(
     metric: str, dtype: Any, by_product: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(multiplication, "SCORES_AT_ONCE", 200)
-    monkeypatch.setattr(multiplication, "SCORES_OF_KERNELS", 200)
+    monkeypatch.setattr(product, "SCORES_OF_KERNELS", 200)
     monkeypatch.setattr(products, "PANEL", 100)
     rng = np.random.default_rng(4)
     data = rng.standard_normal((70, 1535)).astype(dtype)

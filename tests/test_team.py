@@ -103,6 +103,8 @@ def search(threads=2):
 data = numpy.random.default_rng(0).random((500, 3000), dtype=numpy.float32)
 answer = search(threads=1)
 data @ data[3]  # the threads of numpy are there
+# and those that come with the first thread of a program that a sanitizer watches
+threading.Thread(target=threading.Event().wait, daemon=True).start()
 before = tasks()
 """
 

@@ -11,7 +11,7 @@ from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot.experiments import clock
 from sureshot.search.exact_batch import MULTIPLIED
-from sureshot.search.multiplication import ByBlas
+from sureshot.search.multiplication import Multiplication
 from sureshot.sources.tiles import Tiles
 
 if TYPE_CHECKING:
@@ -74,12 +74,8 @@ class BatchCalibration:
     def _multiply(self, count: int) -> float:
         scores, squares = np.empty((len(self.data), count), np.float32), np.empty(len(self.data))
         return median_seconds(
-            lambda _: self.tiles.multiply(
-                self.arms,
-                _native.Operand(self.queries[:count], self.team),
-                scores,
-                squares,
-                self.team,
+            lambda _: _native.Operand(self.queries[:count], self.team).multiply(
+                self.dense, self.arms, self.team, scores, squares
             )
         )
 
@@ -92,10 +88,10 @@ class BatchCalibration:
         """Time a number of a product by BLAS once for all queries, if it costs that for each."""
 
         def multiply(_: int) -> None:
-            squares = self.tiles.squared_norms(self.arms, self.team)
-            product = ByBlas(self.tiles, self.queries[:MORE], squares)
+            self.tiles.squared_norms(self.arms, self.team)
+            product = Multiplication(self.tiles, self.queries[:MORE], len(self.arms))
             for start in range(0, len(self.arms), product.rows):
-                product.scores(self.arms, slice(start, start + product.rows))
+                product.scores(self.arms[start : start + product.rows])
 
         return 1e9 * median_seconds(multiply) / self.data.size - MORE * each
 

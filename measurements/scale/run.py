@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 K = 10
 SIZES = {
     "full": (
+        ("low-rank", 500, 1_000_000),
         ("low-rank", 2_000, 1_000_000),
         ("low-rank", 1_000, 4_000_000),
         ("low-rank", 20_000, 100_000),
@@ -92,6 +93,7 @@ def measure(case: ScaleCase, path: Path, bounds: sureshot.Bounds) -> Row:
         "memory": memory,
         "share": float(np.median([one.work.share for one in results])),
         "rounds": float(np.median([one.work.rounds for one in results])),
+        "exact_scores": float(np.median([one.work.exact_scores for one in results])),
         "choices": sorted({one.work.choice for one in results}),
         "right": {
             name: float(np.mean([a == b for a, b in zip(found[STREAM], its, strict=True)]))

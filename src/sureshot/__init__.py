@@ -5,7 +5,7 @@ from __future__ import annotations
 from sureshot.api import best_arms, scan, top_k
 from sureshot.bounds import Bounds
 from sureshot.errors import BoundsError, JournalError, PullError, StorageError
-from sureshot.result import Certificate, RoundInfo, TopK, Work
+from sureshot.result import Certificate, RoundInfo, ScanInfo, TopK, Work
 from sureshot.stacking import hstack, partitioned, vstack
 from sureshot.storage.opening import open_matrix
 
@@ -18,6 +18,7 @@ __all__ = [
     "JournalError",
     "PullError",
     "RoundInfo",
+    "ScanInfo",
     "StorageError",
     "TopK",
     "Work",

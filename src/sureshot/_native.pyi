@@ -249,6 +249,28 @@ def round_queries(
     norms: Floats,
     lost: Floats,
 ) -> bool: ...
+
+class ErrorTerms:
+    def __init__(
+        self,
+        *,
+        slack: float,
+        product_share: float,
+        underflow: float,
+        smallest_size: float,
+        square_share: float,
+        lost_norm: float,
+        distance: bool,
+    ) -> None: ...
+
+def product_errors(
+    terms: ErrorTerms,
+    norms: Floats,
+    lost: Floats,
+    units: Floats,
+    squares: Floats,
+    scale: Floats,
+) -> tuple[Floats, float, Floats, Floats, Floats]: ...
 def packed_together(width: int) -> int: ...
 
 class Operand:
@@ -258,8 +280,28 @@ class Operand:
     def multiply(
         self, dense: Dense, arms: Ints, team: Team, scores: Array, squares: Floats
     ) -> None: ...
+    def candidates(
+        self,
+        dense: Dense,
+        arms: Ints,
+        team: Team,
+        *,
+        terms: ErrorTerms,
+        norms: Floats,
+        lost: Floats,
+        units: Floats,
+        scale: Floats | None,
+        both_signs: bool,
+        k: int,
+        most: int,
+        rows: int,
+        largest_square: float,
+        squares: Floats,
+    ) -> tuple[Ints, Ints] | None: ...
 
-def measure_queries(queries: Array, team: Team, sizes: Floats, norms: Floats) -> None: ...
+def measure_queries(
+    queries: Array, team: Team, sizes: Floats, norms: Floats
+) -> tuple[float, float]: ...
 def best_of_rows(
     scores: Floats, k: int, team: Team, best_arms: Ints, best_scores: Floats
 ) -> None: ...

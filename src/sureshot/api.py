@@ -6,13 +6,10 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sureshot._native import Team
 from sureshot._validate.request import best_arms_request, scan_request, top_k_request
-from sureshot.bounds import Bounds, scan_rows
 from sureshot.prepare.best_arms import prepare_best_arms
 from sureshot.prepare.top_k import prepare_top_k
+from sureshot.prepare.whole_scan import scan_all
 from sureshot.queries import run_queries
 from sureshot.result import share_time
 from sureshot.search.problem import Tally
@@ -25,10 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from concurrent.futures import Executor
 
+    import numpy as np
     import numpy.typing as npt
 
     from sureshot._types import Array, Ints
-    from sureshot.result import RoundInfo, TopK
+    from sureshot.bounds import Bounds
+    from sureshot.result import RoundInfo, ScanInfo, TopK
+    from sureshot.storage.matrix import Matrix
 
     Rng = int | np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | None
 
@@ -292,7 +292,13 @@ def best_arms(
     return replace(found, work=replace(found.work, pulls_paid=prepared.rewards.paid))
 
 
-def scan(data: Array | Matrix, *, threads: int | None = None) -> Bounds:
+def scan(
+    data: Array | Matrix,
+    *,
+    threads: int | None = None,
+    save: str | os.PathLike[str] | bool | None = None,
+    progress: Callable[[ScanInfo], object] | None = None,
+) -> Bounds:
     """Read `data` once for what bounds it, for use in every later search of the same data.
 
     Takes a scale for each coordinate from a sample of rows, then the largest scaled value and the
@@ -304,11 +310,20 @@ def scan(data: Array | Matrix, *, threads: int | None = None) -> Bounds:
         As in `top_k`.
     threads
         Threads to use; all by default.
+    save
+        File that the bounds are written to at the end, for ``Bounds.load``. True: beside the file of the
+        data, where ``Bounds.beside`` says. On the way what is known is kept every few seconds in a file of
+        the same name with ``.partial`` at its end: the same call goes on where an error, Ctrl-C or a crash
+        has stopped it, if the files of the data have not changed. Arrays in memory and partitions of
+        others are scanned anew.
+    progress
+        Called with a `ScanInfo` after each piece of the data.
 
     Returns
     -------
     Bounds
-        Pass it as ``top_k(..., bounds=...)``; keep it with ``save`` and ``Bounds.load``.
+        Pass it as ``top_k(..., bounds=...)``; keep it with ``save`` and ``Bounds.load``. If the data lies
+        in files, they must stay as they are: `top_k` refuses bounds of files that have changed since.
 
     Examples
     --------
@@ -317,8 +332,4 @@ def scan(data: Array | Matrix, *, threads: int | None = None) -> Bounds:
     >>> scan(data)
     Bounds(scan of 500 rows of 3000 coordinates)
     """
-    matrix, threads = scan_request(data=opened(data), threads=threads)
-    found = scan_rows(matrix, np.arange(len(matrix)), Team(threads))
-    if isinstance(matrix, Matrix):
-        matrix.check_unchanged()
-    return found
+    return scan_all(scan_request(data=opened(data), threads=threads, save=save, progress=progress))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot._files import read_arrays, write_arrays
 from sureshot.sources.norms import norms_of
 from sureshot.sources.passes import column_limits, reach_and_squares
+from sureshot.storage.fingerprint import Fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -55,6 +58,11 @@ class Bounds:
     middle, scale, reach
         What a scan finds: every value of row i lies within ``reach[i] * scale`` of ``middle``,
         both of shape (N,).
+    fingerprint
+        What `scan` knows of the files that it has read: sizes, times of change and a hash of some
+        numbers. A search of files that are others now raises `BoundsError`. Without it
+        (``dataclasses.replace(bounds, fingerprint=None)``) the caller says that the numbers are the
+        same.
     """
 
     low: npt.ArrayLike | None = None
@@ -64,6 +72,7 @@ class Bounds:
     scale: Floats | None = None
     reach: Floats | None = None
     norms_exact: bool = False
+    fingerprint: Fingerprint | None = None
 
     @cached_property
     def unchangeable(self) -> bool:
@@ -94,37 +103,47 @@ class Bounds:
         return f"Bounds({', '.join(self._known())})"
 
     def _known(self) -> dict[str, Any]:
+        """Return the numbers that are known."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values.pop("fingerprint")
         return {
             name: value for name, value in values.items() if not (value is None or value is False)
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to an ``.npz`` file that `load` reads."""
-        from pathlib import Path  # noqa: PLC0415 - not worth a slower import of the package
-
         known = {name: np.asarray(value) for name, value in self._known().items()}
-        with Path(path).open("wb") as file:
-            np.savez(file, allow_pickle=False, format=np.array(FORMAT), **known)
+        if self.fingerprint is not None:
+            known["fingerprint"] = np.array(self.fingerprint.to_json())
+        known["format"] = np.array(FORMAT)
+        write_arrays(Path(path), known)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Bounds:
         """Read what `save` wrote."""
-        from pathlib import Path  # noqa: PLC0415 - not worth a slower import of the package
-        from zipfile import BadZipFile  # noqa: PLC0415 - likewise
-
-        try:
-            with Path(path).open("rb") as file:
-                known = dict(np.load(file, allow_pickle=False))
-        except FileNotFoundError:
-            raise
-        except (ValueError, TypeError, OSError, EOFError, BadZipFile) as error:
-            raise ValueError(f"{os.fspath(path)} does not hold saved bounds: {error}") from error
+        known = read_arrays(Path(path), "saved bounds")
         names = {field.name for field in fields(cls)}
         if known.pop("format", None) != FORMAT or not known.keys() <= names:
             raise ValueError(f"{os.fspath(path)} does not hold bounds saved in format {FORMAT}")
         exact = bool(known.pop("norms_exact", False))
-        return cls(**{name: _unchangeable(known[name]) for name in known}, norms_exact=exact)
+        text = known.pop("fingerprint", None)
+        return cls(
+            **{name: _unchangeable(known[name]) for name in known},
+            norms_exact=exact,
+            fingerprint=None if text is None else Fingerprint.from_json(str(text)),
+        )
+
+    @staticmethod
+    def beside(path: str | os.PathLike[str]) -> Path:
+        """Return where the scan of a file is saved unless another place is named.
+
+        Examples
+        --------
+        >>> print(Bounds.beside("folder/data.npy"), Bounds.beside("data.zarr"))
+        folder/data.bounds.npz data.zarr.bounds.npz
+        """
+        data = Path(path)
+        return data.with_name(data.name.removesuffix(".npy") + ".bounds.npz")
 
 
 def scan_rows(data: Array | Matrix, arms: Ints, team: Team) -> Bounds:
@@ -132,8 +151,16 @@ def scan_rows(data: Array | Matrix, arms: Ints, team: Team) -> Bounds:
 
     What is found has one entry for each of these rows.
     """
-    n_arms = len(arms)
-    low, high = column_limits(data, arms[_sample(n_arms)], team)
+    middle, scale, unit = coordinate_scales(data, arms, team)
+    reach, norms = row_limits(data, middle, unit, arms, team)
+    return bounds_of_scan(middle, scale, reach, norms)
+
+
+def coordinate_scales(
+    data: Array | Matrix, arms: Ints, team: Team
+) -> tuple[Floats, Floats, Floats]:
+    """Return middle and scale of each coordinate from a sample of these rows, and the inverse of the scale."""
+    low, high = column_limits(data, arms[_sample(len(arms))], team)
     # Values that are not finite are found below, by the norm of their row. In place, because fresh
     # memory costs more than the arithmetic.
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
@@ -149,6 +176,13 @@ def scan_rows(data: Array | Matrix, arms: Ints, team: Team) -> Bounds:
             unit = np.empty_like(scale)
             scale.fill(1)
         np.divide(1, scale, out=unit)
+    return middle, scale, unit
+
+
+def row_limits(
+    data: Array | Matrix, middle: Floats, unit: Floats, arms: Ints, team: Team
+) -> tuple[Floats, Floats]:
+    """Return reach and norm of each of these rows, which must be finite."""
     reach, squares = reach_and_squares(data, middle, unit, arms, team)
     norms = norms_of(data, arms, squares)
     finite = np.isfinite(norms) & np.isfinite(reach)
@@ -157,8 +191,26 @@ def scan_rows(data: Array | Matrix, arms: Ints, team: Team) -> Bounds:
         raise ValueError(
             f"data row {row} holds values that are not finite, or too large for a norm"
         )
+    return reach, norms
+
+
+def bounds_of_scan(
+    middle: Floats,
+    scale: Floats,
+    reach: Floats,
+    norms: Floats,
+    fingerprint: Fingerprint | None = None,
+) -> Bounds:
+    """Return what a scan has found as bounds that cannot be changed."""
     norms, middle, scale, reach = map(_unchangeable, (norms, middle, scale, reach))
-    return Bounds(norms=norms, middle=middle, scale=scale, reach=reach, norms_exact=True)
+    return Bounds(
+        norms=norms,
+        middle=middle,
+        scale=scale,
+        reach=reach,
+        norms_exact=True,
+        fingerprint=fingerprint,
+    )
 
 
 def _unchangeable(values: Floats) -> Floats:
@@ -170,7 +222,12 @@ def _unchangeable(values: Floats) -> Floats:
 
 def numbers_in_scan(n_arms: int, width: int) -> int:
     """Return how many numbers a scan of so many rows reads: the sample is read twice."""
-    return (n_arms + len(_sample(n_arms))) * width
+    return n_arms * width + numbers_in_sample(n_arms, width)
+
+
+def numbers_in_sample(n_arms: int, width: int) -> int:
+    """Return how many numbers the sample of a scan of so many rows has."""
+    return len(_sample(n_arms)) * width
 
 
 def _sample(n_arms: int) -> Ints:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class BoundsError(ValueError):
-    """A reward is outside the bounds, or not a number.
+    """A reward is outside the bounds, or not a number, or the data is not what was scanned.
 
     The search stops, because the guarantee assumes these bounds.
     """

@@ -177,8 +177,8 @@ def _run_all_exactly(
     if found is None or len(left):
         results = _written_down(queries, which, norms, {}, found, left)
         return _stacked(queries, results, started)
-    whole = replace(found, seconds=time.perf_counter() - started)
-    return whole.table(queries.sign, queries.numbers_scanned)
+    seconds = time.perf_counter() - started
+    return found.table(queries.sign, queries.numbers_scanned, seconds)
 
 
 def _run_exactly(

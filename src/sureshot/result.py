@@ -170,6 +170,29 @@ class RoundInfo:
         return dataclasses.asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class ScanInfo:
+    """How far a scan has come.
+
+    Attributes
+    ----------
+    rows
+        Rows that are done, those of an interrupted scan that goes on with them.
+    all_rows
+        Rows of the data.
+    numbers_read
+        Numbers that this call has read so far, the sample at its beginning with them.
+    """
+
+    rows: int
+    all_rows: int
+    numbers_read: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary ready for JSON."""
+        return dataclasses.asdict(self)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TopK:
     """The best arms of one query, or of several.

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
-from typing import TYPE_CHECKING
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import sureshot
+from sureshot.cli import progress
 from tests.cli.conftest import assert_refused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.cli.conftest import Invoke
@@ -40,9 +46,9 @@ def test_scan_as_json(
 ) -> None:
     passed = []
 
-    def spy(data: object, threads: int | None) -> sureshot.Bounds:
+    def spy(data: object, threads: int | None, **others: Any) -> sureshot.Bounds:
         passed.append((isinstance(data, np.memmap), threads))
-        return original(data, threads=threads)  # type: ignore[arg-type]
+        return original(data, threads=threads, **others)  # type: ignore[arg-type]
 
     original = sureshot.scan
     monkeypatch.setattr(sureshot, "scan", spy)
@@ -59,7 +65,7 @@ def test_scan_as_json(
         "out": str(out),
         "rows": 97,
         "coordinates": 1535,
-        "bytes_read": 97 * 1535 * 4,
+        "bytes_read": 2 * 97 * 1535 * 4,  # so few rows are all in the sample that is read before
     }
 
 
@@ -146,3 +152,56 @@ def test_a_disk_that_is_full(
     monkeypatch.setattr(sureshot.Bounds, "save", fail)
     refused = invoke("scan", "data.npy", str(tmp_path / "out.npz"))
     assert_refused(refused, "out.npz: No space left on device")
+
+
+def test_a_scan_that_was_interrupted_goes_on(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, out = tmp_path / "data.npy", tmp_path / "data.bounds.npz"
+    np.save(data, np.ones((300, 7)))
+    monkeypatch.setattr("sureshot.prepare.whole_scan.BYTES_OF_PIECE", 7 * 8 * 100)
+    with monkeypatch.context() as patch:
+
+        @contextmanager
+        def stopping(name: str) -> Iterator[Callable[[sureshot.ScanInfo], object]]:
+            def stop(info: sureshot.ScanInfo) -> None:
+                if info.rows == 200:
+                    raise KeyboardInterrupt
+
+            yield stop
+
+        patch.setattr("sureshot.cli.scan.scan_shown_if_slow", stopping)
+        assert invoke("scan", str(data)).exit_code == 130
+    assert not out.exists()
+    assert json.loads(invoke("scan", str(data), "--json").stdout)["bytes_read"] == 100 * 7 * 8
+    assert {file.name for file in tmp_path.iterdir()} == {"data.npy", "data.bounds.npz"}
+
+
+def test_a_search_with_a_scan_of_other_data_is_refused(invoke: Invoke, tmp_path: Path) -> None:
+    data, out, query = (str(tmp_path / name) for name in ("data.npy", "out.npz", "query.npy"))
+    np.save(query, np.ones(7))
+    np.save(data, np.ones((300, 7)))
+    assert invoke("scan", data, out).exit_code == 0
+    assert invoke("search", data, query, "--bounds", out).exit_code == 0
+    np.save(data, np.ones((300, 7)))
+    refused = invoke("search", data, query, "--bounds", out)
+    assert_refused(refused, "data.npy has changed since it was scanned at")
+
+
+def test_a_slow_scan_shows_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "SECONDS_BEFORE_SHOWN", 0)
+    with progress.scan_shown_if_slow("rows.npy") as show:
+        assert show is not None
+        show(sureshot.ScanInfo(rows=1250, all_rows=5000, numbers_read=0))
+        time.sleep(0.3)  # some refreshes
+    assert "1,250 of 5,000 rows of rows.npy" in terminal.getvalue()
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress.scan_shown_if_slow("rows.npy") as show:
+        assert show is None

@@ -15,7 +15,7 @@ from sureshot import StorageError
 from sureshot.storage import residency
 from sureshot.storage.column_file import ColumnFileMatrix
 from sureshot.storage.file import FileMatrix
-from sureshot.storage.open_file import REQUESTS, Fingerprint
+from sureshot.storage.open_file import REQUESTS, FileStatus
 from sureshot.storage.opening import opened
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def test_a_disk_that_fails_is_an_error(matrix: FileMatrix, query: Floats) -> Non
     failing = os.open("/proc/self/mem", os.O_RDONLY)  # at address 100 there is no memory
     try:
         os.dup2(failing, matrix.file.descriptor)
-        matrix.file.fingerprint = Fingerprint.of(os.fstat(failing))
+        matrix.file.status = FileStatus.of(os.fstat(failing))
         with pytest.raises(StorageError, match=r"rows.bin: byte \d+ could not be read: .*error"):
             sureshot.top_k(matrix, query)
     finally:

@@ -132,6 +132,26 @@ def test_chunks_are_the_blocks(data: Array, tmp_path: Path) -> None:
     assert (matrix.access.unit_rows, matrix.access.unit_columns) == (10, 70)
 
 
+@pytest.mark.usefixtures("costs_decide")
+@pytest.mark.parametrize(
+    ("request_cost", "width", "better"),
+    [
+        (5e4, 1_000_000, "; stored as chunks of 1 × 3,906 numbers they could be raced"),
+        (5e5, 1_000_000, "; stored as a file without chunks they could be raced"),
+        (5e5, 1_000, ""),  # rows too short for any layout
+    ],
+)
+def test_a_better_layout_is_named(
+    request_cost: float, width: int, better: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sureshot.storage.chunked.REQUEST", request_cost)
+    rows = np.broadcast_to(np.float32(1), (50, width))
+    matrix = ChunkedMatrix(rows, (100, 1_000), name="rows", threads=8)
+    found = sureshot.top_k(matrix, np.ones(width), k=1)
+    why = "every arm evaluated: to evaluate every arm costs less than the rounds of a race"
+    assert found.work.choice == why + better
+
+
 def test_objects_of_libraries_are_taken(data: Array, tmp_path: Path) -> None:
     h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
     pa = pytest.importorskip("pyarrow")

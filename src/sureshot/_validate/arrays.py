@@ -109,7 +109,7 @@ def query_rows(query: Any, width: int) -> Array:
 
 def has_zero_row(queries: Array) -> bool:
     """Return whether a query is all zeros: then its first value is, and there are at least as many as it has values."""
-    if queries[:, 0].all():
+    if np.count_nonzero(queries[:, 0]) == len(queries):
         return False
     zeros = queries.size - np.count_nonzero(queries)
     return zeros >= queries.shape[1] and not queries.any(axis=1).all()

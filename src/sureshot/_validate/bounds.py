@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from sureshot._types import Array, Floats, Ints
+    from sureshot.storage.fingerprint import Fingerprint
     from sureshot.storage.matrix import Matrix
 
 Kept = TypeVar("Kept")
@@ -45,6 +46,7 @@ class KnownBounds:
     middle: Floats | None = None  # (N,), of a scan
     scale: Floats | None = None  # (N,), of a scan
     reach: Floats | None = None  # (arms,), of a scan
+    fingerprint: Fingerprint | None = None  # of the files that were scanned
     _memory: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def kept(self, name: Hashable, make: Callable[[], Kept]) -> Kept:
@@ -136,6 +138,7 @@ def _checked(bounds: Bounds, words: str, data: Array | Matrix, arms: Ints) -> Kn
         middle=middle,
         scale=scale,
         reach=reach,
+        fingerprint=bounds.fingerprint,
     )
 
 

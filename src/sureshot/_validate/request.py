@@ -26,16 +26,23 @@ from sureshot._validate.methods import (
     with_replacement,
 )
 from sureshot._validate.numbers import finite_number, loss_and_risk, whole_number
-from sureshot._validate.running import drawn_seed, progress_function, seed_to_draw, thread_count
+from sureshot._validate.running import (
+    drawn_seed,
+    place_to_save,
+    progress_function,
+    seed_to_draw,
+    thread_count,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from sureshot._seed import Seed
     from sureshot._types import Array, Floats, Ints
     from sureshot._validate.bounds import KnownBounds
     from sureshot._validate.calling import Calling
-    from sureshot.result import RoundInfo
+    from sureshot.result import RoundInfo, ScanInfo
     from sureshot.search.methods import Method
     from sureshot.storage.matrix import Matrix
 
@@ -88,6 +95,16 @@ class ArmsRequest:
     seed_given: bool  # or drawn here, because no rng was given
     progress: Callable[[RoundInfo], object] | None
     calling: Calling
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """The arguments of `scan`, checked."""
+
+    data: Array | Matrix
+    threads: int
+    save: Path | bool  # True: beside the data, False: nowhere
+    progress: Callable[[ScanInfo], object] | None
 
 
 def top_k_request(
@@ -219,9 +236,14 @@ def best_arms_request(
     )
 
 
-def scan_request(*, data: Any, threads: Any) -> tuple[Array | Matrix, int]:
+def scan_request(*, data: Any, threads: Any, save: Any, progress: Any) -> ScanRequest:
     """Check the arguments of `scan`."""
-    return data_array(data), thread_count(threads)
+    return ScanRequest(
+        data=data_array(data),
+        threads=thread_count(threads),
+        save=place_to_save(save),
+        progress=progress_function(progress, "ScanInfo"),
+    )
 
 
 def _refuse_more_than_there_are(k: int, arms: Ints) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sureshot._seed import Seed
-    from sureshot.result import RoundInfo
 
 # More than any machine has; the native code counts threads in 32 bits.
 MOST_THREADS = 1 << 16
@@ -48,8 +48,17 @@ def thread_count(threads: Any) -> int:
     return os.cpu_count() or 1
 
 
-def progress_function(progress: Any) -> Callable[[RoundInfo], object] | None:
-    """Return what is called after each round."""
+def progress_function(progress: Any, info: str = "RoundInfo") -> Callable[[Any], object] | None:
+    """Return what is called after each round, or each piece of a scan, with an object of such a type."""
     if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be a function of one RoundInfo, got {kind(progress)}")
+        raise TypeError(f"progress must be a function of one {info}, got {kind(progress)}")
     return progress  # type: ignore[no-any-return]
+
+
+def place_to_save(save: Any) -> Path | bool:
+    """Return the file in which a scan is saved; True: one beside the data, False: none."""
+    if save is None or isinstance(save, bool):
+        return bool(save)
+    if not isinstance(save, (str, os.PathLike)):
+        raise TypeError(f"save must be None, True or a path, got {kind(save)}")
+    return Path(save)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sureshot
+from sureshot._files import replace_file
 from sureshot.attribution.errors import StoreError
 from sureshot.attribution.maps import read_json
 
@@ -94,17 +95,6 @@ def compute(layout: Layout, kept: Path, progress: Callable[[int, int], object] |
     replace_file(values, lambda file: np.save(file, squares))
     replace_file(about, lambda file: file.write(json.dumps(identity, indent=1).encode()))
     return Norms(squares)
-
-
-def replace_file(path: Path, write: Callable[[Any], object]) -> None:
-    """Write a file so that it is there as a whole or not at all."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            write(file)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _files(kept: Path) -> tuple[Path, Path]:

@@ -10,11 +10,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot._files import replace_file
 from sureshot.attribution.columns import Modules
 from sureshot.attribution.errors import StoreError
 from sureshot.attribution.formats.bergson import DATA, INFO, PARTIAL
 from sureshot.attribution.maps import dtype_named, read_json
-from sureshot.attribution.norms import replace_file
 from sureshot.attribution.opening import open_store
 
 if TYPE_CHECKING:

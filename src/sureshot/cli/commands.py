@@ -125,17 +125,16 @@ def scan(
 
     DATA is a file of numpy, safetensors, HDF5 or Arrow, or a folder of zarr, of shape (rows, columns). It is
     not loaded, so it may be larger than memory. Every later search with --bounds OUT.npz has an
-    unconditional guarantee, as long as DATA has not changed, and reads less.
+    unconditional guarantee and reads less; if DATA has changed since, it is refused. A scan that was
+    stopped goes on where it was.
 
     Without OUT.npz the bounds are stored beside DATA: those of data.npy in data.bounds.npz. An older
     scan is replaced, another file is not.
     """
-    out = out or scanning.beside(data)
+    out = out or sureshot.Bounds.beside(data)
     scanning.check_output(out, overwrite=overwrite)
     rows = open_array(data, name)
-    with reported_in_one_line(), Console(stderr=True).status(f"scanning {data}"):
-        found = scanning.scan(rows, threads)
-    scanning.save(found.bounds, out)
+    found = scanning.scan(rows, data.name, out, threads)
     if as_json:
         print_json({"data": data, "out": out, **found.to_dict()})
     else:

@@ -1,4 +1,4 @@
-"""A line on stderr that shows how far a slow search has come."""
+"""A line on stderr that shows how far a slow search or scan has come."""
 
 from __future__ import annotations
 
@@ -8,14 +8,23 @@ from threading import Timer
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from sureshot.cli.text import count, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sureshot import RoundInfo
+    from rich.progress import ProgressColumn
+
+    from sureshot import RoundInfo, ScanInfo
 
 # Most searches end before a person would expect to see progress.
 SECONDS_BEFORE_SHOWN = 1.0
@@ -52,19 +61,51 @@ def shown_if_slow(numbers: int, queries: int) -> Iterator[Callable[[RoundInfo], 
     numbers, queries
         As in `describe`.
     """
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with _live_if_slow(*columns) as display:
+        if display is None:
+            yield None
+            return
+        task = display.add_task("first round")
+        yield lambda info: display.update(task, description=describe(info, numbers, queries))
+
+
+@contextmanager
+def scan_shown_if_slow(name: str) -> Iterator[Callable[[ScanInfo], object] | None]:
+    """Give the `progress` argument of a scan: a bar if it is slow, None without a terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with _live_if_slow(*columns) as display:
+        if display is None:
+            yield None
+            return
+        task = display.add_task(f"scanning {name}", total=None)
+
+        def show(info: ScanInfo) -> None:
+            text = f"{info.rows:,} of {count(info.all_rows, 'row')} of {name}"
+            display.update(task, description=text, completed=info.rows, total=info.all_rows)
+
+        yield show
+
+
+@contextmanager
+def _live_if_slow(*columns: ProgressColumn) -> Iterator[Progress | None]:
+    """Give a display that is shown if it is needed for long; None without a terminal."""
     console = Console(stderr=True)
     if not (sys.stderr.isatty() and console.is_interactive):
         yield None
         return
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     display = Progress(*columns, console=console, transient=True)
-    task = display.add_task("first round")
     # A timer, not a check after each round: the first round may be the slow one.
     timer = Timer(SECONDS_BEFORE_SHOWN, display.start)
     timer.daemon = True
     timer.start()
     try:
-        yield lambda info: display.update(task, description=describe(info, numbers, queries))
+        yield display
     finally:
         timer.cancel()
         timer.join()

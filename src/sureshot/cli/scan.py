@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sureshot
-from sureshot.cli.inputs import InputError, load_bounds
+from sureshot.cli.inputs import InputError, load_bounds, reported_in_one_line
 from sureshot.cli.outputs import check_writable, reported_if_unwritable
+from sureshot.cli.progress import scan_shown_if_slow
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sureshot import Bounds
+    from sureshot import Bounds, ScanInfo
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,25 +51,29 @@ class Scanned:
         }
 
 
-def scan(data: np.ndarray[Any, Any], threads: int | None = None) -> Scanned:
-    """Scan the data and measure the time."""
+def scan(data: Any, name: str, save: Path, threads: int | None = None) -> Scanned:
+    """Scan the data of that name, save what is found, and measure the time.
+
+    Raises an `InputError` with the reason if anything cannot be read or written.
+    """
+    read = 0
+
+    def note(info: ScanInfo) -> None:
+        nonlocal read
+        read = info.numbers_read
+        if shown is not None:
+            shown(info)
+
     started = time.perf_counter()
-    bounds = sureshot.scan(data, threads=threads)
+    with (
+        reported_if_unwritable(save),
+        reported_in_one_line(),
+        scan_shown_if_slow(name) as shown,
+    ):
+        bounds = sureshot.scan(data, threads=threads, save=save, progress=note)
     seconds = time.perf_counter() - started
     rows, coordinates = data.shape
-    return Scanned(bounds, rows, coordinates, data.nbytes, seconds)
-
-
-def beside(data: Path) -> Path:
-    """Return the default file of a scan.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> print(beside(Path("folder/data.npy")), beside(Path("data.v2")))
-    folder/data.bounds.npz data.v2.bounds.npz
-    """
-    return data.with_name(data.name.removesuffix(".npy") + ".bounds.npz")
+    return Scanned(bounds, rows, coordinates, read * data.itemsize, seconds)
 
 
 def check_output(path: Path, *, overwrite: bool) -> None:
@@ -87,9 +92,3 @@ def check_output(path: Path, *, overwrite: bool) -> None:
     except InputError as error:
         message = f"{error.message}; choose another file, or pass --overwrite"
         raise InputError(message) from error
-
-
-def save(bounds: Bounds, path: Path) -> None:
-    """Save bounds, or raise an `InputError` with the reason."""
-    with reported_if_unwritable(path):
-        bounds.save(path)

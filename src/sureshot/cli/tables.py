@@ -36,6 +36,8 @@ def print_result(result: TopK) -> None:
             console.print(answer_table(query, f"query {position}" if several else None))
     print_sentence(console, f"{'For each query: ' if several else ''}{result.certificate}")
     print_sentence(console, _work_sentence(result.work, len(result.queries)))
+    if result.work.choice:
+        print_sentence(console, f"How: {result.work.choice}.")
 
 
 def print_best(result: TopK) -> None:

@@ -36,8 +36,8 @@ def in_range(query: Floats) -> tuple[Floats, float]:
 def all_in_range(queries: Floats, team: Team) -> tuple[Floats, Floats | None]:
     """Return the same of several queries, one row each; None if every power is 1."""
     largest, norms = np.empty((2, len(queries)))
-    _native.measure_queries(queries, team, largest, norms)
-    if largest.min() >= SMALLEST_IN_RANGE and largest.max() < LARGEST_IN_RANGE:
+    smallest_of_all, largest_of_all = _native.measure_queries(queries, team, largest, norms)
+    if smallest_of_all >= SMALLEST_IN_RANGE and largest_of_all < LARGEST_IN_RANGE:
         return queries, None
     exponents = np.frexp(largest)[1]
     beyond = exponents - np.clip(exponents, -QUERY_EXPONENT, QUERY_EXPONENT)

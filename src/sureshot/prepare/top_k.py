@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sureshot import _native
 from sureshot._native import Team
 from sureshot._validate.request import DISTANCES
 from sureshot.bounds import numbers_in_scan
@@ -58,6 +59,8 @@ def prepare_top_k(request: TopKRequest) -> PreparedQueries:
     if bounds is None:
         bounds = scanned_bounds(request.data, request.arms, team)
         numbers_scanned = numbers_in_scan(len(request.arms), request.data.shape[1])
+    elif bounds.fingerprint is not None:
+        bounds.fingerprint.check(request.data)
     norms_known = bounds.norms is not None or request.metric == "cosine"
     only_norms = norms_known and not bounds.limits_known
     blocks = choose_blocks(request.data, request.block, request.method, only_norms=only_norms)
@@ -91,6 +94,8 @@ class PreparedQueries:
         """Raise `StorageError` if stored data has changed while it was searched."""
         if isinstance(self.request.data, Matrix):
             self.request.data.check_unchanged()
+        if self.bounds.fingerprint is not None:
+            self.bounds.fingerprint.check(self.request.data)
 
     def problem(
         self, query: int, team: Team, computed_norms: Floats | None
@@ -136,9 +141,8 @@ class PreparedQueries:
             return Batch(like, queries, units, self.request.row_scale)
         norms = self.bounds.exact_norms if computed_norms is None else computed_norms
         assert norms is not None, "a batch by cosine has norms"
-        query_norms = cosine.norms_of(queries.astype(np.float64, copy=False))
-        for extreme in (float(query_norms.min()), float(query_norms.max())):
-            cosine.factors(norms, self.request.arms, extreme)  # refuses what has no cosine
+        query_norms = cosine.norms_of(queries, self.team)
+        cosine.refuse_norms(norms, self.request.arms, *_native.extremes(query_norms))
         return Batch(like, queries, norms=norms, query_norms=query_norms)
 
     def _problem(

@@ -60,10 +60,9 @@ class Batch:
         if factors is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 signed = factors * sums
-        finite = np.isfinite(signed)
-        if not finite.all():
+        if not _native.all_finite(signed):
             arms = np.broadcast_to(self.like.arms[positions], signed.shape)
-            arm = arms.ravel()[int(np.argmin(finite))]
+            arm = arms.ravel()[int(np.argmin(np.isfinite(signed)))]
             raise BoundsError(f"the score of data row {arm} is too large for float64")
         return self.like.as_scores(signed)
 
@@ -90,7 +89,9 @@ class Batch:
     def best(self, positions: Ints, starts: Ints, sums: Floats, team: Team) -> BatchAnswer:
         """Return the k best of the arms of each query, those from its start to the next, by their sums."""
         counts = starts[1:] - starts[:-1]
-        of_query = np.repeat(np.arange(len(counts)), counts)
+        of_query = EACH_QUERY
+        if self.units is not None or self.query_norms is not None:  # else it is not asked for
+            of_query = np.arange(len(counts)).repeat(counts)
         scores = self.scores(of_query, positions, sums)
         found = BatchAnswer.empty(len(counts), self.like.k, counts)
         _native.best_of_each(
@@ -112,7 +113,12 @@ class BatchAnswer:
 
     positions: Ints  # (queries, k), in Problem.arms
     scores: Floats
-    evaluated: Ints  # arms of each query whose exact score was computed
+    evaluated: Ints  # arms of each query whose exact score was computed; 0 if it has no answer
+
+    @classmethod
+    def none(cls, n_queries: int, k: int) -> BatchAnswer:
+        """Return that no query has an answer."""
+        return cls.empty(n_queries, k, np.zeros(n_queries, np.int64))
 
     @classmethod
     def empty(cls, n_queries: int, k: int, evaluated: Ints) -> BatchAnswer:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sureshot._lazy import LazySequence
 from sureshot.result import TopK
@@ -29,20 +31,20 @@ class BatchResults:
     def __len__(self) -> int:
         return len(self.answer.positions)
 
-    def table(self, sign: float, numbers_scanned: int) -> TopK:
-        """Return the results of a whole call as one; `sign` is -1 for distances."""
+    def table(self, sign: float, numbers_scanned: int, seconds: float) -> TopK:
+        """Return the results of a whole call as one, which has taken so long; `sign` is -1 for distances."""
         searched, width = self.searched, self.searched.n_coordinates
-        evaluated, count = int(self.answer.evaluated.sum()), len(self)
+        evaluated, count = int(np.add.reduce(self.answer.evaluated)), len(self)
         numbers_read = evaluated * width + count * self.numbers_screened + numbers_scanned
 
         def of_query(query: int) -> TopK:
             tally = Tally(query, sign=sign)
             if query == 0:
                 tally.numbers_read = tally.numbers_scanned = numbers_scanned
-            return self.of_query(query, tally)
+            return replace(self, seconds=seconds).of_query(query, tally)
 
         return TopK(
-            scores=0.0 + sign * self.answer.scores,
+            scores=0.0 + (self.answer.scores if sign == 1 else sign * self.answer.scores),
             indices=searched.arms[self.answer.positions],
             certificate=self.certificate,
             work=searched.work(
@@ -50,7 +52,7 @@ class BatchResults:
                 count,
                 rounds=count,
                 exact_scores=evaluated,
-                seconds=self.seconds,
+                seconds=seconds,
                 numbers_scanned=numbers_scanned,
                 choice=self.choice,
             ),

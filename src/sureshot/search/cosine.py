@@ -10,11 +10,15 @@ import numpy as np
 from sureshot import _native
 
 if TYPE_CHECKING:
+    from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
 
 # Inner products with rows of norms below this may lose digits, and products of norms beyond it, or above
 # one over it, are no numbers to divide by.
 SMALLEST_NORM = 2.0**-900
+
+# Numbers of queries whose norms are computed at once.
+NUMBERS_AT_ONCE = 1 << 15
 
 
 def norm_of(query: Array) -> float:
@@ -31,10 +35,20 @@ def norm_of(query: Array) -> float:
     return largest * math.sqrt(float(np.add.reduce(values)))
 
 
-def norms_of(queries: Floats) -> Floats:
-    """Return the same of several queries, one row each, to the last bit."""
-    largest = np.abs(queries).max(axis=1)
-    norms: Floats = largest * np.sqrt(np.square(queries / largest[:, None]).sum(axis=1))
+def norms_of(queries: Array, team: Team) -> Floats:
+    """Return the same of several queries, one row each, to the last bit; some at a time, which stay in the caches."""
+    count, width = queries.shape
+    largest, norms = np.empty((2, count))
+    _native.measure_queries(queries, team, largest, norms)
+    together = max(1, NUMBERS_AT_ONCE // width)
+    for start in range(0, count, together):
+        some = slice(start, start + together)
+        values = queries[some].astype(np.float64)
+        values /= largest[some, None]
+        values *= values
+        np.add.reduce(values, axis=1, out=norms[some])
+    np.sqrt(norms, out=norms)
+    norms *= largest
     return norms
 
 
@@ -43,6 +57,13 @@ def factors(norms: Floats, arms: Ints, query_norm: float) -> Floats:
 
     Refuses norms that have no direction, or that float64 cannot compute or divide by.
     """
+    refuse_norms(norms, arms, query_norm, query_norm)
+    products = norms * query_norm
+    return np.divide(1.0, products, out=products)
+
+
+def refuse_norms(norms: Floats, arms: Ints, smallest_query: float, largest_query: float) -> None:
+    """Raise `ValueError` if rows and queries with norms between these have no cosine, or none in float64."""
     smallest, largest = _native.extremes(norms)
     if smallest < SMALLEST_NORM:
         problem = "norm 0" if smallest == 0 else "a norm too small for float64"
@@ -51,7 +72,8 @@ def factors(norms: Floats, arms: Ints, query_norm: float) -> Floats:
             f"{problem}; leave such rows out with where="
         )
         raise ValueError(message)
-    if not (smallest * query_norm > SMALLEST_NORM and largest * query_norm < 1 / SMALLEST_NORM):
+    within = (
+        smallest * smallest_query > SMALLEST_NORM and largest * largest_query < 1 / SMALLEST_NORM
+    )
+    if not within:
         raise ValueError("metric='cosine': the norms are too large or too small for float64")
-    products = norms * query_norm
-    return np.divide(1.0, products, out=products)

@@ -103,15 +103,18 @@ class ExactBatch:
         report
             Called with what was found so far, and which queries are new in it.
         """
-        k, count = self._like.k, self._count
-        found = BatchAnswer.empty(count, k, np.zeros(count, np.int64))
+        count = self._count
         size = self._queries_at_once(reported=report is not None)
-        for start in range(0, count, size):
-            some = range(start, min(start + size, count))
-            self._answer_some(batch_of(some), slice(some.start, some.stop), found)
-            if report is not None:
-                report(found, some)
-        return found, np.flatnonzero(found.evaluated == 0)
+        if size >= count and report is None:
+            found = self._answers(batch_of(range(count)))
+        else:
+            found = BatchAnswer.none(count, self._like.k)
+            for start in range(0, count, size):
+                some = range(start, min(start + size, count))
+                found.fill(slice(some.start, some.stop), self._answers(batch_of(some)))
+                if report is not None:
+                    report(found, some)
+        return found, (found.evaluated == 0).nonzero()[0]
 
     def _queries_at_once(self, *, reported: bool) -> int:
         like = self._like
@@ -121,26 +124,25 @@ class ExactBatch:
         often = max(FEWEST_PER_REPORT, PRODUCTS_PER_REPORT // numbers) if reported else MOST_QUERIES
         return min(often, queries_at_once(like))
 
-    def _answer_some(self, batch: Batch, some: slice, found: BatchAnswer) -> None:
+    def _answers(self, batch: Batch) -> BatchAnswer:
         like, source = batch.like, batch.like.source
         assert isinstance(source, QuerySource), "a batch is of data and queries"
         if self._products is None:
             queries = batch.queries.astype(np.float64, copy=False)
             sums = source.exact_scores_of(queries, like.arms, self._team)
-            found.fill(some, batch.best_of_all(sums, self._team))
-            return
+            return batch.best_of_all(sums, self._team)
         chosen = self._products.candidates(batch)
         if chosen is None:
-            return
+            return BatchAnswer.none(len(batch), like.k)
         positions, starts = chosen
         sums = source.exact_scores_of_pairs(batch.queries, starts, like.arms[positions], self._team)
-        answered = np.flatnonzero(starts[1:] > starts[:-1])
-        if len(answered) == len(batch):
-            found.fill(some, batch.best(positions, starts, sums, self._team))
-        else:
-            starts = np.append(starts[answered], starts[-1])
-            best = batch.part(answered).best(positions, starts, sums, self._team)
-            found.fill(some.start + answered, best)
+        has_some = starts[1:] > starts[:-1]
+        if np.count_nonzero(has_some) == len(batch):
+            return batch.best(positions, starts, sums, self._team)
+        found, answered = BatchAnswer.none(len(batch), like.k), has_some.nonzero()[0]
+        starts = np.append(starts[answered], starts[-1])
+        found.fill(answered, batch.part(answered).best(positions, starts, sums, self._team))
+        return found
 
 
 def _is_small(problem: Problem) -> bool:

@@ -12,19 +12,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot._native import Selection
+from sureshot import _native
+from sureshot._native import Operand, Selection
 from sureshot.search import exact, screen
-from sureshot.search.multiplication import ByBlas, ByKernels
+from sureshot.search.multiplication import Multiplication
 from sureshot.search.product_queries import ProductQueries
 from sureshot.sources import costs
 from sureshot.sources.base import QuerySource
-from sureshot.theory.products import LARGEST_NORM, LARGEST_SCALE, arm_errors, query_errors
+from sureshot.theory.products import (
+    LARGEST_NORM,
+    LARGEST_SCALE,
+    arm_errors,
+    error_terms,
+    query_errors,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sureshot._native import Team
     from sureshot._types import Floats, Ints
     from sureshot.search.batch import Batch
-    from sureshot.search.multiplication import Multiplication
     from sureshot.search.problem import Problem
     from sureshot.sources.tiles import Tiles
 
@@ -35,6 +43,8 @@ BYTES_OF_GROUP = 96 << 20
 MOST_QUERIES = 1024
 # Candidates of one query, besides twice k. A query that has more, because of ties, is searched without.
 CANDIDATES = 1024
+# Scores that kernels fill before the best are chosen: they stay in the caches meanwhile.
+SCORES_OF_KERNELS = 1 << 19
 
 
 def suits(problem: Problem, n_queries: int) -> bool:
@@ -119,62 +129,86 @@ class Products:
         assert tiles is not None, "such a source has rows to multiply"
         if not batch.factors_within(1 / LARGEST_SCALE, LARGEST_SCALE):
             return None
-        positions, starts = [], [np.zeros(1, np.int64)]
+        found = []
         for queries in ProductQueries.groups(
             batch.queries, tiles.dtype, self._team, packed=tiles.by_kernels
         ):
-            found = None if queries is None else self._candidates(source, tiles, queries)
-            if found is None:
+            if queries is None:
                 return None
-            positions.append(found[0])
-            starts.append(found[1][1:] + starts[-1][-1])
-        return np.concatenate(positions), np.concatenate(starts)
+            multiplied = self._by_kernels if tiles.by_kernels else self._by_blas
+            some = multiplied(source, tiles, queries)
+            if some is None:
+                return None
+            found.append(some)
+        return found[0] if len(found) == 1 else _joined(found)
 
-    def _candidates(
+    def _by_kernels(
         self, source: QuerySource, tiles: Tiles, queries: ProductQueries
     ) -> tuple[Ints, Ints] | None:
-        first, n_arms, width = self._like, len(self._like.arms), source.n_coordinates
-        multiplication: Multiplication = (
-            ByKernels(source, tiles, queries.values, self._team)
-            if tiles.by_kernels
-            else ByBlas(tiles, queries.values, self._squared_norms(source, tiles))
+        """Find them by our own kernels, which read the rows once and find their norms on the way."""
+        like = self._like
+        operand = Operand(queries.values, self._team)
+        terms = error_terms(
+            width=source.n_coordinates,
+            roundings=operand.roundings,
+            dtype="float32",
+            squares_in_double=False,
+            distance=source.reward == "sqeuclidean",
         )
-        distance = source.reward == "sqeuclidean"
-        of_queries = query_errors(
+        squares = np.empty(len(like.arms))
+        found = operand.candidates(
+            tiles.from_origin,
+            like.arms,
+            self._team,
+            terms=_native.ErrorTerms(**terms._asdict()),
             norms=queries.norms,
             lost=queries.lost,
             units=queries.units,
-            width=width,
+            # Factors differ from query to query by a number that all arms have in common, if at all.
+            scale=like.factors,
+            both_signs=len(like.signs) == 2,
+            k=like.k,
+            most=min(CANDIDATES, len(like.arms)),
+            rows=max(1, SCORES_OF_KERNELS // len(queries.values)),
+            largest_square=LARGEST_NORM**2,
+            squares=squares,
+        )
+        if found is not None:
+            source.check_squares(like.arms, squares)
+        return found
+
+    def _by_blas(
+        self, source: QuerySource, tiles: Tiles, queries: ProductQueries
+    ) -> tuple[Ints, Ints] | None:
+        """Find them by the library that numpy calls."""
+        like, n_arms = self._like, len(self._like.arms)
+        squares = self._squared_norms(source, tiles)
+        if not squares.max() < LARGEST_NORM**2:  # or not a number
+            return None
+        multiplication = Multiplication(tiles, queries.values, n_arms)
+        terms = error_terms(
+            width=source.n_coordinates,
             roundings=multiplication.roundings,
             dtype=tiles.dtype.name,
-            distance=distance,
+            squares_in_double=True,
+            distance=source.reward == "sqeuclidean",
         )
-        of_squares = None if multiplication.squares_in_double else multiplication.roundings
-        most = min(CANDIDATES, n_arms)
-        selection = Selection(queries.units, of_queries.lengths, first.k, most)
+        of_queries = query_errors(
+            terms, norms=queries.norms, lost=queries.lost, units=queries.units
+        )
+        selection = Selection(queries.units, of_queries.lengths, like.k, min(CANDIDATES, n_arms))
         for start in range(0, n_arms, multiplication.rows):
             some = slice(start, min(start + multiplication.rows, n_arms))
-            scores, squares = multiplication.scores(first.arms, some)
-            if not squares.max() < LARGEST_NORM**2:  # or not a number
-                return None
-            # Factors differ from query to query by a number that all arms have in common, if at all.
-            errors = arm_errors(
-                squares,
-                first.scale[some],
-                of_queries,
-                width=width,
-                float_roundings=of_squares,
-                distance=distance,
-            )
+            errors = arm_errors(terms, of_queries, squares[some], like.scale[some])
             selection.add(
                 self._team,
-                scores,
+                multiplication.scores(like.arms[some]),
                 start,
                 offset=errors.offset,
                 scale=errors.scale,
                 fixed=errors.fixed,
                 factor=errors.factor,
-                both_signs=len(first.signs) == 2,
+                both_signs=len(like.signs) == 2,
             )
         return selection.candidates(self._team)
 
@@ -184,3 +218,12 @@ class Products:
             self._squares = tiles.squared_norms(self._like.arms, self._team)
             source.check_norms(self._like.arms, np.sqrt(self._squares))
         return self._squares
+
+
+def _joined(found: Sequence[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    """Return the candidates of several groups of queries as those of one."""
+    positions, starts = [], [np.zeros(1, np.int64)]
+    for its_positions, its_starts in found:
+        positions.append(its_positions)
+        starts.append(its_starts[1:] + starts[-1][-1])
+    return np.concatenate(positions), np.concatenate(starts)

@@ -43,8 +43,8 @@ class ProductQueries:
         """
         if queries.dtype == dtype:
             sizes, norms = np.empty((2, len(queries)))
-            _native.measure_queries(queries, team, sizes, norms)
-            if _moderate(sizes):
+            smallest, largest = _native.measure_queries(queries, team, sizes, norms)
+            if smallest >= SMALLEST_SIZE and largest <= LARGEST_SIZE:
                 together = _packed_together(queries) if packed else len(queries)
                 for start in range(0, len(queries), together):
                     some = slice(start, start + together)
@@ -69,8 +69,3 @@ def _packed_together(queries: Array) -> int:
     """Return how many of these can be packed at once; all of them where that is too few to be packed."""
     count, width = queries.shape
     return _native.packed_together(width) or count
-
-
-def _moderate(sizes: Floats) -> bool:
-    given = sizes[sizes > 0] if sizes.min() == 0 else sizes
-    return not len(given) or bool(given.min() >= SMALLEST_SIZE and given.max() <= LARGEST_SIZE)

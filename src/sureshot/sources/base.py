@@ -75,6 +75,10 @@ class Source(ABC):
     )
     dense: Dense | None = None  # for the native kernels, if they can read this source themselves
 
+    def in_other_layouts(self) -> Iterator[tuple[str, Source]]:
+        """Yield how the data could be stored, in words, and this source as it would be then, never to be read."""
+        yield from ()
+
     @abstractmethod
     def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
         """Return the sum of each arm over each block, shape (len(blocks), len(arms))."""

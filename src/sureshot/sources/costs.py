@@ -45,7 +45,7 @@ PRODUCT_READ = 0.1
 BLAS_READ = 0.45
 # A matrix product, besides what it computes; to choose the best of the scores of a query, each; to evaluate the arms that
 # can be among the best of one query, each number of theirs; and for each query.
-PRODUCT_CALL = 150_000.0
+PRODUCT_CALL = 50_000.0
 PRODUCT_SCORE = 1.2
 PAIR_NUMBER = 0.12
 PRODUCT_QUERY = 1_000.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +60,14 @@ class StoredSource(ValueSource):
         self.arms_together = data.access.unit_rows
         self.bytes_per_number = data.itemsize
         self.costs = from_storage(data.access, blocks.size, data.itemsize)
+
+    def in_other_layouts(self) -> Iterator[tuple[str, StoredSource]]:
+        """Yield how the data could be stored, in words, and this source as it would be then, never to be read."""
+        for layout in self.data.other_layouts():
+            other = copy(self)
+            other.blocks = Blocks(self.n_coordinates, layout.access.unit_columns)
+            other.costs = from_storage(layout.access, other.blocks.size, self.bytes_per_number)
+            yield layout.words, other
 
     def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
         """Return the sum of each arm over each block, shape (len(blocks), len(arms))."""

@@ -10,7 +10,7 @@ from sureshot import _native
 from sureshot._elements import for_kernels
 
 if TYPE_CHECKING:
-    from sureshot._native import Operand, Team
+    from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
 
 
@@ -25,7 +25,8 @@ class Tiles:
         self.by_kernels = self.dtype == np.float32 and not _native.coordinate_major(values, element)
         origin = np.zeros(data.shape[1])
         squared = _native.Metric.SQUARED_EUCLIDEAN
-        self._from_origin = _native.Dense(
+        # The rows as kernels take them; what they are compared with counts for squared norms alone.
+        self.from_origin = _native.Dense(
             values, element, squared, origin, block=data.shape[1], shift=0
         )
         self._origin = origin[None]
@@ -39,18 +40,9 @@ class Tiles:
             rows = columns[arms]
         return rows.astype(self.dtype, copy=False)
 
-    def multiply(
-        self, arms: Ints, queries: Operand, scores: Array, squares: Floats, team: Team
-    ) -> None:
-        """Fill in the product of each arm with each query, (arms, queries), and the squared norms.
-
-        In float32, by kernels.
-        """
-        queries.multiply(self._from_origin, arms, team, scores, squares)
-
     def squared_norms(self, arms: Ints, team: Team) -> Floats:
         """Return the squared norm of each of these rows, computed in double."""
         sums = np.empty((1, len(arms)))
-        _native.row_scores(self._from_origin, self._origin, arms, team, sums)
+        _native.row_scores(self.from_origin, self._origin, arms, team, sums)
         squares: Floats = np.negative(sums[0])
         return squares

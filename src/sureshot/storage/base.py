@@ -11,6 +11,8 @@ import numpy as np
 from sureshot.storage.matrix import Matrix
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sureshot._types import Array, Ints
 
 
@@ -26,6 +28,14 @@ class Access:
     round: float  # a call, however little it asks for
     unit_columns: int  # columns that come together
     unit_rows: int = 1  # rows that come together
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Another way in which the same numbers could be stored, in words, and what it would cost to read it."""
+
+    words: str
+    access: Access
 
 
 class Stored(Matrix):
@@ -52,6 +62,10 @@ class Stored(Matrix):
     def stream_rows(self) -> int:
         """How many rows are best read together where all are wanted."""
         return self.access.unit_rows
+
+    def other_layouts(self) -> Sequence[Layout]:
+        """Return layouts that cost less where little is read of many rows, the one most like this first."""
+        return ()
 
     @property
     def unit_columns(self) -> int:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sureshot.errors import StorageError
-from sureshot.storage.base import Access, Stored
+from sureshot.storage.base import Access, Layout, Stored
+from sureshot.storage.file import file_access
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sureshot._types import Array, Ints
+    from sureshot.storage.matrix import InFile
 
 # To read and unpack a chunk besides its bytes, a byte, and a call, in nanoseconds.
 REQUEST = 500_000.0
 BYTE = 1.0
 ROUND = 1_000_000.0
+
+# Chunks that a row should have at least: a search draws some tens of them.
+FEWEST_CHUNKS = 256
 
 # Chunks that each thread reads before a search can be interrupted: they may be far away.
 CHUNKS_OF_THREAD = 8
@@ -43,7 +48,8 @@ class Wanted:
 class ChunkedMatrix(Stored):
     """An array-like object whose chunks have `chunk` rows and columns.
 
-    `threads` read at a time, if its library allows that. `changed` says what has changed since it was opened.
+    `threads` read at a time, if its library allows that. `changed` says what has changed since it was opened, and
+    `files` have all the numbers, if they are known.
     """
 
     def __init__(
@@ -54,12 +60,14 @@ class ChunkedMatrix(Stored):
         name: str,
         threads: int = 1,
         changed: Callable[[], str | None] | None = None,
+        files: tuple[InFile, ...] | None = None,
     ) -> None:
         self.array = array
         self.name = name
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(array.dtype)
         self._changed = changed
+        self._files = files
         # An empty matrix is refused later, by the check of all data.
         self._chunk = (max(1, min(chunk[0], self.shape[0])), max(1, min(chunk[1], self.shape[1])))
         bytes_of_chunk = self._chunk[0] * self._chunk[1] * self.dtype.itemsize
@@ -99,6 +107,19 @@ class ChunkedMatrix(Stored):
         except Exception as error:
             raise StorageError(f"{self.name} cannot be read: {error}") from error
 
+    def other_layouts(self) -> list[Layout]:
+        """Return chunks of one row, of as many bytes as long as a row has enough of them, and no chunks at all."""
+        width = self.shape[1]
+        columns = min(self._chunk[0] * self.access.unit_columns, max(width // FEWEST_CHUNKS, 1))
+        columns = max(columns, min(self.access.unit_columns, width))
+        return [
+            Layout(
+                f"chunks of 1 × {columns:,} numbers",
+                replace(self.access, unit_columns=columns, unit_rows=1),
+            ),
+            Layout("a file without chunks", file_access(width, self.itemsize)),
+        ]
+
     def _in_one_chunk(self, rows: Ints) -> Iterator[Ints]:
         """Yield the places of the rows that lie in the same chunks."""
         owner = rows // self._chunk[0]
@@ -120,6 +141,10 @@ class ChunkedMatrix(Stored):
             Wanted(min(one[2] for one in copies), max(one[2] + one[3] for one in copies), copies)
             for copies in found.values()
         ]
+
+    def files(self) -> tuple[InFile, ...] | None:
+        """Return the files that have all the numbers; None if they are not known."""
+        return self._files
 
     def check_unchanged(self) -> None:
         """Raise `StorageError` if the storage is known to have changed since it was opened."""

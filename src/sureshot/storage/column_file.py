@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot.storage.base import Access, Stored
-from sureshot.storage.file import BYTE, REQUEST, ROUND
+from sureshot.storage.file import BYTE, REQUEST, ROUND, in_file
 from sureshot.storage.open_file import OpenFile
 
 if TYPE_CHECKING:
     import os
 
     from sureshot._types import Array, Ints
+    from sureshot.storage.matrix import InFile
 
 # Bytes of a column that are read together where few of its rows are wanted.
 UNIT = 1 << 14
@@ -92,6 +93,11 @@ class ColumnFileMatrix(Stored):
         item = self.itemsize
         offsets = self.offset + columns[:, None] * self.stride + pieces * item
         self.file.read(offsets.ravel(), length * item, out.reshape(-1).view(np.uint8))
+
+    def files(self) -> tuple[InFile, ...]:
+        """Return the file."""
+        strides = (self.itemsize, self.stride)
+        return (in_file(self.file.path, self.offset, strides, self.dtype),)
 
     def check_unchanged(self) -> None:
         """Raise `StorageError` if the file has changed since it was opened."""

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot.storage.base import Access, Stored
+from sureshot.storage.matrix import InFile
 from sureshot.storage.open_file import OpenFile
 
 if TYPE_CHECKING:
     import os
+    from pathlib import Path
 
     from sureshot._types import Array, Ints
 
@@ -52,7 +54,7 @@ class FileMatrix(Stored):
         self.offset = offset
         self.stride = shape[1] * dtype.itemsize if stride is None else stride
         self.begins = begins
-        self.access = Access(REQUEST, BYTE, ROUND, unit_columns(shape[1], dtype.itemsize))
+        self.access = file_access(shape[1], dtype.itemsize)
         self.file = OpenFile(path)
         last = (shape[0] - 1) * self.stride if begins is None else int(begins.max())
         self.file.check_long_enough(
@@ -72,9 +74,30 @@ class FileMatrix(Stored):
         offsets = self.offset + begins[:, None] + starts * item
         self.file.read(offsets.ravel(), size * item, out.reshape(-1).view(np.uint8))
 
+    def files(self) -> tuple[InFile, ...]:
+        """Return the file, once for all rows that follow each other."""
+        begins = np.zeros(1, np.int64)
+        if self.begins is not None:
+            begins = self.begins[np.append(True, np.diff(self.begins) != self.stride)]
+        strides = (self.stride, self.itemsize)
+        return tuple(
+            in_file(self.file.path, self.offset + begin, strides, self.dtype)
+            for begin in begins.tolist()
+        )
+
     def check_unchanged(self) -> None:
         """Raise `StorageError` if the file has changed since it was opened."""
         self.file.check_unchanged()
+
+
+def in_file(path: Path, offset: int, strides: tuple[int, ...], dtype: np.dtype[Any]) -> InFile:
+    """Return where numbers lie that begin at some byte of a file."""
+    return InFile(path, f"byte {offset} in steps of {strides} bytes as {dtype}")
+
+
+def file_access(width: int, itemsize: int) -> Access:
+    """Return what it costs to read a file whose rows have so many numbers."""
+    return Access(REQUEST, BYTE, ROUND, unit_columns(width, itemsize))
 
 
 def unit_columns(width: int, itemsize: int) -> int:

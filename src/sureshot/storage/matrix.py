@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
 
     from sureshot._types import Array, Floats
+
+
+class InFile(NamedTuple):
+    """Numbers that lie in a file, or in all files of a folder."""
+
+    path: Path
+    where: str  # which of its numbers
 
 
 class Matrix(ABC):
@@ -32,6 +41,10 @@ class Matrix(ABC):
     @abstractmethod
     def check_unchanged(self) -> None:
         """Raise `StorageError` if the data is known to have changed since it was opened."""
+
+    def files(self) -> tuple[InFile, ...] | None:
+        """Return the files that have all the numbers; None if they are not known."""
+        return None
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.storage.base import Access, Stored
+from sureshot.storage.residency import file_of
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Ints
+    from sureshot.storage.matrix import InFile
 
 # A piece that is copied, a byte of it, and a call, in nanoseconds.
 REQUEST = 100.0
@@ -33,6 +35,11 @@ class MemoryMatrix(Stored):
         """Fill `out`, (rows, starts, size), with `size` columns of each row from each start on."""
         for at, start in enumerate(starts.tolist()):
             np.take(self.data[:, start : start + size], rows, axis=0, out=out[:, at])
+
+    def files(self) -> tuple[InFile, ...] | None:
+        """Return the file of a memory map."""
+        file = file_of(self.data)
+        return None if file is None else (file,)
 
     def check_unchanged(self) -> None:
         """Do nothing: whoever writes to an array during a search does so on purpose."""

@@ -28,7 +28,7 @@ _readers: weakref.WeakValueDictionary[int, _native.FileReader] = weakref.WeakVal
 
 
 @dataclass(frozen=True, slots=True)
-class Fingerprint:
+class FileStatus:
     """What tells that a file is still the one that was opened."""
 
     size: int
@@ -36,8 +36,8 @@ class Fingerprint:
     inode: int
 
     @classmethod
-    def of(cls, status: os.stat_result) -> Fingerprint:
-        """Return the fingerprint of a file with this status."""
+    def of(cls, status: os.stat_result) -> FileStatus:
+        """Return what matters of a status."""
         return cls(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
@@ -48,7 +48,7 @@ class OpenFile:
         self.path = Path(path)
         self.descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         weakref.finalize(self, os.close, self.descriptor)
-        self.fingerprint = Fingerprint.of(os.fstat(self.descriptor))
+        self.status = FileStatus.of(os.fstat(self.descriptor))
         self._own: tuple[int, _native.FileReader] | None = None
         if hasattr(os, "posix_fadvise"):
             # Without this the kernel reads ahead, which is far more than what is asked for.
@@ -75,18 +75,18 @@ class OpenFile:
 
     def check_long_enough(self, needed: int, what: str) -> None:
         """Raise `StorageError` if the file has fewer bytes than are needed."""
-        if needed > self.fingerprint.size:
+        if needed > self.status.size:
             raise StorageError(
                 f"{self.path} is cut off: {what} end at byte {needed}, but it has "
-                f"{self.fingerprint.size} bytes"
+                f"{self.status.size} bytes"
             )
 
     def check_unchanged(self) -> None:
         """Raise `StorageError` if the file has changed since it was opened."""
-        now = Fingerprint.of(os.fstat(self.descriptor))
-        if now != self.fingerprint:
+        now = FileStatus.of(os.fstat(self.descriptor))
+        if now != self.status:
             raise StorageError(
-                f"{self.path} has changed while it was searched: it had {self.fingerprint.size} "
+                f"{self.path} has changed while it was searched: it had {self.status.size} "
                 f"bytes, now {now.size}; search again when no other program writes to it"
             )
 
@@ -96,7 +96,7 @@ class OpenFile:
         Another file may have its name by now. What the system says of the map is compared with what it says
         of another map of this file: some file systems have other numbers for the file itself.
         """
-        if not MAPS.exists() or self.fingerprint.size == 0:
+        if not MAPS.exists() or self.status.size == 0:
             return False
         with mmap.mmap(self.descriptor, 1, access=mmap.ACCESS_READ) as own:
             view = np.frombuffer(own, np.uint8)

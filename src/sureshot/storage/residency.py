@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,13 +12,14 @@ from sureshot import _native
 from sureshot._elements import ELEMENTS, for_kernels, name_of
 from sureshot.errors import StorageError
 from sureshot.storage.column_file import ColumnFileMatrix
-from sureshot.storage.file import FileMatrix
+from sureshot.storage.file import FileMatrix, in_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sureshot._types import Array
     from sureshot.storage.base import Stored
+    from sureshot.storage.matrix import InFile
 
 # Smaller maps are read whole before anything else could be decided.
 SMALLEST_FILE = 1 << 26
@@ -36,15 +38,13 @@ def matrix_behind(data: Array) -> Array | Stored:
     if name_of(data.dtype) not in ELEMENTS or not data.dtype.isnative:
         return data  # which is refused by the check of all data
     root = _root(data)
-    if root.filename is None:
+    if root is None or root.filename is None:
         return data
     _refuse_if_cut_off(data, root)
     form = _form(data)
-    # A map whose changes are its own may differ from its file.
-    if root.mode == "c" or form is None or in_memory([data]):
+    if form is None or in_memory([data]):
         return data
-    offset = root.offset + data.ctypes.data - root.ctypes.data
-    stride = max(data.strides)
+    offset, stride = _offset(data, root), max(data.strides)
     try:
         stored = form(root.filename, data.dtype, data.shape, offset=offset, stride=stride)
     except (OSError, StorageError):
@@ -61,12 +61,25 @@ def in_memory(maps: Sequence[Array]) -> bool:
     return sum(shares) >= RESIDENT * len(shares)
 
 
-def _root(data: Array) -> np.memmap:
+def file_of(data: Array) -> InFile | None:
+    """Return the file of a memory map, or of a view of one; None for other arrays."""
+    root = _root(data)
+    if root is None or root.filename is None:
+        return None
+    return in_file(Path(root.filename), _offset(data, root), data.strides, data.dtype)
+
+
+def _root(data: Array) -> np.memmap | None:
     """Return the map that this is a view of: a view keeps the offset of its map, not its own."""
-    while isinstance(data.base, np.memmap):
+    while isinstance(data.base, np.ndarray):
         data = data.base
-    assert isinstance(data, np.memmap)
-    return data
+    # A map whose changes are its own may differ from its file.
+    return data if isinstance(data, np.memmap) and data.mode != "c" else None
+
+
+def _offset(data: Array, root: np.memmap) -> int:
+    """Return the byte of the file at which the first number lies."""
+    return int(root.offset + data.ctypes.data - root.ctypes.data)
 
 
 def _refuse_if_cut_off(data: Array, root: np.memmap) -> None:

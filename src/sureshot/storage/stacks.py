@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sureshot._types import Array, Floats, Ints
+    from sureshot.storage.matrix import InFile
 
     Part = Array | Stored
 
@@ -38,6 +39,16 @@ class Stack(Stored):
     def stream_rows(self) -> int:
         """How many rows are best read together where all are wanted."""
         return max(part.stream_rows for part in self.parts)
+
+    def files(self) -> tuple[InFile, ...] | None:
+        """Return the files of all parts, if they are known of each."""
+        found: tuple[InFile, ...] = ()
+        for part in self.parts:
+            files = part.files()
+            if files is None:
+                return None
+            found += files
+        return found
 
     def check_unchanged(self) -> None:
         """Raise `StorageError` if a part is known to have changed since it was opened."""

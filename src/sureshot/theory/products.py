@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -74,6 +74,37 @@ def double_share(width: int) -> float:
     return 4 * rounding_share(width, width)
 
 
+class ErrorTerms(NamedTuple):
+    """What the errors of all rows and queries of a product have in common."""
+
+    slack: float  # r of Theorem 18
+    product_share: float  # of |row| |query|, that their product is off by
+    underflow: float  # more than the products of a row lose to it
+    smallest_size: float  # that the norm of a query has, unless it is all zeros
+    square_share: float  # of the computed squared norm of a row, that it is off by
+    lost_norm: float  # more than the square root of what that loses to underflow
+    distance: bool  # whether the scores are squared distances
+
+
+def error_terms(
+    *, width: int, roundings: int, dtype: str, squares_in_double: bool, distance: bool
+) -> ErrorTerms:
+    """Return the terms of products of rows of a width whose terms are rounded so often to a type.
+
+    The squared norms of the rows are computed in double, or with as many roundings to float32.
+    """
+    slack, share = double_share(width), product_share(roundings, dtype)
+    return ErrorTerms(
+        slack=slack,
+        product_share=share,
+        underflow=width * UNDERFLOW[dtype],
+        smallest_size=SMALLEST_SIZE,
+        square_share=slack if squares_in_double else slack + 1.01 * share,
+        lost_norm=(LOST_NORM if squares_in_double else LOST_NORM_OF_FLOATS) * width,
+        distance=distance,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class QueryErrors:
     """What the queries add to the errors of products."""
@@ -82,38 +113,26 @@ class QueryErrors:
     constant: float  # what is added to that norm for the errors that do not grow with it
 
 
-def query_errors(
-    *,
-    norms: Floats,
-    lost: Floats,
-    units: Floats,
-    width: int,
-    roundings: int,
-    dtype: str,
-    distance: bool,
-) -> QueryErrors:
+def query_errors(terms: ErrorTerms, *, norms: Floats, lost: Floats, units: Floats) -> QueryErrors:
     """Return the part of Theorem 18 that depends on the queries.
+
+    ``native/product_errors.cpp`` has the same, to the last bit, where kernels multiply.
 
     Parameters
     ----------
+    terms
+        What all have in common.
     norms, lost
         Those of the queries times their units, and of what rounding them has lost.
     units
         The power of two that each query was multiplied by.
-    width
-        The length of a row.
-    roundings, dtype
-        How often a term of a product is rounded at most, and to which type.
-    distance
-        Whether the scores are squared distances.
     """
-    slack = double_share(width)
-    # More than the norm of the rounded query, which is at least the smallest size unless it is all zeros.
-    rounded = np.maximum(1.001 * norms, SMALLEST_SIZE)
-    lengths = (product_share(roundings, dtype) + slack) * rounded + 1.001 * lost
-    constant = np.full(len(norms), width * UNDERFLOW[dtype])
-    if distance:
-        constant += slack * np.square(1.001 * norms) / units
+    # More than the norm of the rounded query.
+    rounded = np.maximum(1.001 * norms, terms.smallest_size)
+    lengths = (terms.product_share + terms.slack) * rounded + 1.001 * lost
+    constant = np.full(len(norms), terms.underflow)
+    if terms.distance:
+        constant += terms.slack * np.square(1.001 * norms) / units
     return QueryErrors(lengths, float(np.max(constant / lengths)))
 
 
@@ -132,26 +151,21 @@ class ArmErrors:
 
 
 def arm_errors(
-    squares: Floats,
-    scale: Floats,
-    queries: QueryErrors,
-    *,
-    width: int,
-    float_roundings: int | None,
-    distance: bool,
+    terms: ErrorTerms, queries: QueryErrors, squares: Floats, scale: Floats
 ) -> ArmErrors:
     """Return the errors of arms with these squared norms and factors.
 
-    The squares are computed in double, unless it is said how often each term is rounded to float32.
+    ``native/product_errors.cpp`` has the same, to the last bit, where kernels multiply.
     """
-    slack, zeros = double_share(width), np.zeros(len(squares))
-    share, lost = slack, LOST_NORM
-    if float_roundings is not None:
-        share, lost = slack + 1.01 * product_share(float_roundings, "float32"), LOST_NORM_OF_FLOATS
-    norms = np.sqrt(squares * (1 + share)) + lost * width
+    zeros = np.zeros(len(squares))
+    norms = np.sqrt(squares * (1 + terms.square_share)) + terms.lost_norm
     return ArmErrors(
-        offset=squares / -2 if distance else zeros,
+        offset=squares / -2 if terms.distance else zeros,
         scale=np.ascontiguousarray(scale),
-        fixed=share * np.square(norms) + (lost * width) ** 2 if distance else zeros,
+        fixed=(
+            terms.square_share * np.square(norms) + terms.lost_norm * terms.lost_norm
+            if terms.distance
+            else zeros
+        ),
         factor=scale * (norms + queries.constant),
     )

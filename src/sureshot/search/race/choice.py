@@ -53,8 +53,8 @@ def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Ch
     possible = if_possible(problem, choice)
     if not possible.race or choice.sure:
         return possible
-    predicted = sampled_cost(problem, rng, tally, rules)
-    if rules.sampled_gain * predicted < cost_of_everything(problem):
+    wanted = cost_of_everything(problem) / rules.sampled_gain
+    if sampled_cost(problem, rng, tally, rules, wanted) < wanted:
         return Choice(race=True, why="a sample of the arms predicts that racing costs less")
     return Choice(race=False, why="a sample of the arms predicts that racing costs more")
 
@@ -73,12 +73,22 @@ def choose_by_cost(problem: Problem, rules: policy.Policy = policy.DEFAULT) -> C
             return Choice(race=True, why=why, bets=False)
         return Choice(race=True, why="there is a budget")
     if gain < rules.least_gain:
-        return Choice(race=False, why="to evaluate every arm costs less than the rounds of a race")
+        why = "to evaluate every arm costs less than the rounds of a race"
+        return Choice(race=False, why=why + better_layout(problem, rules))
     if gain >= rules.sure_gain:
         return Choice(race=True, why="to evaluate every arm costs far more than the first rounds")
     if everything < rules.worth_a_sample:
         return Choice(race=False, why="to evaluate every arm costs hardly more than a race")
     return Choice(race=True, why="a race may cost less", sure=False)
+
+
+def better_layout(problem: Problem, rules: policy.Policy) -> str:
+    """Return words for a layout of the storage in which the arms could be raced, if there is one."""
+    for words, source in problem.source.in_other_layouts():
+        other = replace(problem, source=source)
+        if cost_of_everything(other) >= rules.least_gain * least_cost(other, rules):
+            return f"; stored as {words} they could be raced"
+    return ""
 
 
 def _surely_in_time(problem: Problem, everything: float, rules: policy.Policy) -> bool:
@@ -121,10 +131,13 @@ def sampled_cost(
     rng: Rng,
     tally: Tally,
     rules: policy.Policy,
+    wanted: float = math.inf,
 ) -> float:
     """Return what a race is predicted to cost, from a few rounds of some arms.
 
-    They are read in an order of their own, so that nothing is learnt of the order of the race.
+    They are read in an order of their own, so that nothing is learnt of the order of the race. First predictions are
+    rough, and mostly too large: while one is above what is wanted, but not by far, and a round costs little next to
+    that, the arms are read on.
     """
     n_arms, own = len(problem.arms), generator_of(rng).spawn(1)[0]
     some = np.sort(own.choice(n_arms, min(rules.sampled_arms, n_arms), replace=False))
@@ -143,16 +156,33 @@ def sampled_cost(
     )
     trial = Race(sample, own, replace(tally, progress=None, rounds=[]), rules)
     trial.log_level = math.log(problem.k) - math.log(problem.delta)
-    while trial.front < min(rules.fewest_steps, trial.order.length) and trial.read_on():
-        trial.suspend_and_drop()
+    front, predicted = rules.fewest_steps, math.inf
+    while trial.front < trial.order.length:
+        while trial.front < min(front, trial.order.length) and trial.read_on():
+            trial.suspend_and_drop()
+        predicted = least_cost(problem, rules) + _cost_of_steps(trial, n_arms)
+        front *= 2
+        one_round = trial.costs.round + len(some) * trial.costs.step * (front - trial.front)
+        if (
+            predicted < wanted
+            or predicted > rules.sampled_doubt * wanted
+            or front > rules.sampled_steps
+            or one_round > rules.sampled_share * wanted
+        ):
+            break
     tally.numbers_read = trial.tally.numbers_read
+    return predicted
+
+
+def _cost_of_steps(trial: Race, n_arms: int) -> float:
+    """Return what the steps cost that so many arms are predicted to need, if they are like those of a trial."""
+    problem = trial.problem
     # A sample does not show the few arms that stand out among many: an earlier query may have.
-    likely = max(trial.ledger.likely_threshold(sample.k), problem.expected_score)
+    likely = max(trial.ledger.likely_threshold(problem.k), problem.expected_score)
     needed, _ = trial.ledger.remaining_steps(
         problem.team, trial.order.length, likely + problem.epsilon, trial.log_level
     )
-    share = n_arms / len(some)
-    return least_cost(problem, rules) + trial.costs.step * needed * share
+    return trial.costs.step * needed * n_arms / len(problem.arms)
 
 
 def if_possible(problem: Problem, choice: Choice) -> Choice:

@@ -29,6 +29,9 @@ class Policy:
     worth_a_sample: float = 5e6  # if evaluating every arm takes this long, in nanoseconds
     sampled_arms: int = 128
     sampled_gain: float = 1.5  # that the sample must predict, since it is small
+    sampled_doubt: float = 6.0  # times what is wanted: a prediction above that is believed at once,
+    sampled_steps: int = 128  # up to this step one below is made again,
+    sampled_share: float = 0.01  # if a round of the sample costs no more of what is wanted
 
     # Where norms are known the arms with the largest limits begin, and some of the others are never read.
     beginners: float = 0.125  # share of the arms that begin
@@ -42,6 +45,8 @@ class Policy:
     second_front: int = 8
     growth: float = 1.2  # of the front, at least
     largest_growth: float = 2.0  # of the front, where a round is longer to be worth its fixed cost
+    trip: float = 1e6  # nanoseconds of a round from which on it is a trip to other processes,
+    growth_over_trips: float = 4.0  # and the front may grow by so much
     few_beaten: float = 0.05  # share of the active arms that may be beaten before a round ends
     longest_round: float = (
         4.0  # growth of the front while fewer than that are predicted to be beaten
@@ -150,7 +155,8 @@ def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int)
         wanted = max(policy.second_front, front + worth_a_visit)
     else:
         worth_a_round = math.ceil(costs.round / (costs.step * max(arms, 1)))
-        longest = math.ceil(front * (policy.largest_growth - 1))
+        largest = policy.largest_growth if costs.round < policy.trip else policy.growth_over_trips
+        longest = math.ceil(front * (largest - 1))
         growth = math.ceil(front * (policy.growth - 1))
         wanted = front + max(growth, worth_a_visit, min(worth_a_round, longest))
     if costs.visit > 0 and wanted > policy.first_front:

@@ -120,7 +120,7 @@ class Race:
         """Return what it has cost to come back to the arms, where that counts: by column, where steps cost little."""
         if not self.problem.source.coordinate_major:
             return 0.0
-        return (len(self.fronts) - 1) * self.costs.visit * len(self.problem.arms)
+        return self.tally.visits * self.costs.visit
 
     def undecided(self) -> Ints:
         """Return the positions of the arms that are neither dropped nor known."""

@@ -11,8 +11,9 @@ from sureshot.errors import StorageError
 from sureshot.storage.chunked import ChunkedMatrix
 from sureshot.storage.extras import library
 from sureshot.storage.file import FileMatrix, unit_columns
+from sureshot.storage.matrix import InFile
 from sureshot.storage.named import the_one_called
-from sureshot.storage.open_file import Fingerprint
+from sureshot.storage.open_file import FileStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +56,8 @@ def adopt(dataset: Any) -> Array | Stored:
     path = Path(file.filename)
     # Of other drivers the file of that name holds something else, or nothing yet.
     in_file = file.driver == "sec2" and path.exists()
-    plain = dataset.chunks is None and dataset.external is None and not dataset.is_virtual
-    offset = dataset.id.get_offset() if plain and in_file else None
+    own = in_file and dataset.external is None and not dataset.is_virtual
+    offset = dataset.id.get_offset() if own and dataset.chunks is None else None
     shape = (int(dataset.shape[0]), int(dataset.shape[1]))
     if offset is not None and dataset.size:
         if offset % dataset.dtype.itemsize:
@@ -65,17 +66,23 @@ def adopt(dataset: Any) -> Array | Stored:
     # What is not in chunks is read row by row.
     chunks = dataset.chunks or (1, unit_columns(shape[1], dataset.dtype.itemsize))
     # h5py lets one thread at a time read.
-    return ChunkedMatrix(dataset, chunks, name=name, changed=_changes(path) if in_file else None)
+    return ChunkedMatrix(
+        dataset,
+        chunks,
+        name=name,
+        changed=_changes(path) if in_file else None,
+        files=(InFile(path, dataset.name),) if own else None,
+    )
 
 
 def _changes(path: Path) -> Callable[[], str | None]:
     """Return a function that says whether a file has changed since."""
-    opened = Fingerprint.of(path.stat())
+    opened = FileStatus.of(path.stat())
 
     def changed() -> str | None:
         if not path.exists():
             return "its file is gone"
-        same = Fingerprint.of(path.stat()) == opened
+        same = FileStatus.of(path.stat()) == opened
         return None if same else "its file was written to"
 
     return changed

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sureshot.errors import StorageError
 from sureshot.storage.chunked import ChunkedMatrix
 from sureshot.storage.extras import library
+from sureshot.storage.matrix import InFile
 from sureshot.storage.named import the_one_called
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sureshot.storage.base import Stored
 
 SUFFIXES = (".zarr",)
@@ -47,4 +47,13 @@ def adopt(array: Any) -> Stored:
         shape = getattr(array, "shape", None)
         raise ValueError(f"data must have 2 dimensions (arms, coordinates), got shape {shape}")
     name = str(array.store_path)
-    return ChunkedMatrix(array, array.chunks, name=name, threads=THREADS)
+    return ChunkedMatrix(array, array.chunks, name=name, threads=THREADS, files=_files(array))
+
+
+def _files(array: Any) -> tuple[InFile] | None:
+    """Return the folder of an array, if it is one of this machine."""
+    root = getattr(array.store_path.store, "root", None)
+    if not isinstance(root, Path):
+        return None
+    folder = root / array.store_path.path
+    return (InFile(folder, "all chunks"),) if folder.is_dir() else None
