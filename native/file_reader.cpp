@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 #if defined(__unix__) || defined(__APPLE__)
 #define SURESHOT_HAS_PREAD
@@ -13,13 +18,34 @@
 namespace sureshot {
 namespace {
 
-// A longer piece is read in parts: enough for the speed of a stream, and few enough bytes that all threads have some.
+// What follows each other is read together, up to so many bytes: enough for the speed of a stream, and few enough that
+// all threads have some.
 constexpr std::int64_t longest_request = std::int64_t{1} << 20;
 
 // Pages whose presence is asked for.
 constexpr std::int64_t sampled_pages = 256;
 
-std::int64_t parts_of(std::int64_t length) { return (length + longest_request - 1) / longest_request; }
+struct Request {
+    char* out;
+    std::int64_t offset;
+    std::int64_t length;
+};
+
+std::vector<Request> requests_for(const Pieces& pieces) {
+    std::vector<Request> found;
+    for (std::int64_t first = 0, next = 0; first < pieces.count; first = next) {
+        std::int64_t length = 0;  // of neighbours
+        do {
+            length += pieces.length;
+            ++next;
+        } while (next < pieces.count && pieces.offsets[next] == pieces.offsets[first] + length);
+        for (std::int64_t start = 0; start < length; start += longest_request) {
+            found.push_back({pieces.out + first * pieces.length + start, pieces.offsets[first] + start,
+                             std::min(longest_request, length - start)});
+        }
+    }
+    return found;
+}
 
 int process() {
 #ifdef SURESHOT_HAS_PREAD
@@ -36,113 +62,128 @@ std::string words_of(int code, std::int64_t offset) {
 
 }  // namespace
 
-FileReader::FileReader(int descriptor, int threads)
-    : descriptor_(descriptor),
-      process_(process()),
-      threads_(std::make_unique<std::vector<std::thread>>()) {
-    threads_->reserve(static_cast<std::size_t>(threads));
-    for (int i = 0; i < threads; ++i) threads_->emplace_back([this] { serve(); });
+struct FileReader::Queue {
+    std::vector<std::thread> threads;
+    std::mutex callers;  // one at a time
+    std::mutex state;    // of what follows
+    std::condition_variable wake, done;
+    bool ending = false;
+    int descriptor = -1;
+    std::vector<Request> requests;
+    std::size_t next = 0;
+    std::int64_t busy = 0;        // threads at work
+    std::int64_t failed_at = -1;  // byte of the file, if a request has failed
+    int code = 0;
+
+    void serve();
+    void answer(Request request);
+    void end();
+};
+
+FileReader::FileReader(int threads) : process_(process()), queue_(std::make_unique<Queue>()) {
+    Queue& queue = *queue_;
+    try {
+        queue.threads.reserve(static_cast<std::size_t>(threads));
+        for (int i = 0; i < threads; ++i) queue.threads.emplace_back([&queue] { queue.serve(); });
+    } catch (const std::system_error&) {  // no room for more of them
+        if (queue.threads.empty()) throw;
+    }
 }
 
 FileReader::~FileReader() {
-    if (process() != process_) {
-        static_cast<void>(threads_.release());  // They cannot be waited for.
-        return;
+    if (process() == process_) {
+        queue_->end();
+    } else {
+        // Neither threads that are not there nor what they wait for can be destroyed.
+        static_cast<void>(queue_.release());
     }
+}
+
+void FileReader::Queue::end() {
     {
-        const std::lock_guard lock(state_);
-        ending_ = true;
+        const std::lock_guard lock(state);
+        ending = true;
     }
-    wake_.notify_all();
-    for (std::thread& thread : *threads_) thread.join();
+    wake.notify_all();
+    for (std::thread& thread : threads) thread.join();
 }
 
-void FileReader::read(const Pieces& pieces) {
+void FileReader::read(int descriptor, const Pieces& pieces) {
     if (pieces.count == 0 || pieces.length == 0) return;
-    const std::lock_guard caller(callers_);
-    std::unique_lock lock(state_);
-    pieces_ = pieces;
-    requests_of_piece_ = parts_of(pieces.length);
-    next_ = 0;
-    count_ = pieces.count * requests_of_piece_;
-    failed_at_ = -1;
-    ++job_;
-    wake_.notify_all();
-    done_.wait(lock, [this] { return next_ >= count_ && busy_ == 0; });
-    if (failed_at_ >= 0) throw ReadError(code_, failed_at_, words_of(code_, failed_at_));
+    Queue& queue = *queue_;
+    std::vector<Request> requests = requests_for(pieces);
+    const std::lock_guard caller(queue.callers);
+    std::unique_lock lock(queue.state);
+    queue.descriptor = descriptor;
+    queue.requests.swap(requests);
+    queue.next = 0;
+    queue.failed_at = -1;
+    queue.wake.notify_all();
+    queue.done.wait(lock, [&] { return queue.next == queue.requests.size() && queue.busy == 0; });
+    if (queue.failed_at >= 0) throw ReadError(queue.code, queue.failed_at, words_of(queue.code, queue.failed_at));
 }
 
-void FileReader::serve() {
-    std::unique_lock lock(state_);
-    for (std::uint64_t served = 0;;) {
-        wake_.wait(lock, [&] { return ending_ || (job_ != served && next_ < count_); });
-        if (ending_) return;
-        served = job_;
-        ++busy_;
-        while (next_ < count_) {
-            const std::int64_t request = next_++;
+void FileReader::Queue::serve() {
+    std::unique_lock lock(state);
+    for (;;) {
+        wake.wait(lock, [this] { return ending || next < requests.size(); });
+        if (ending) return;
+        ++busy;
+        while (next < requests.size()) {
+            const Request request = requests[next++];
             lock.unlock();
-            read_request(request);
+            answer(request);
             lock.lock();
         }
-        if (--busy_ == 0) done_.notify_one();
+        if (--busy == 0) done.notify_one();
     }
 }
 
-void FileReader::read_request(std::int64_t request) {
-    const std::int64_t piece = request / requests_of_piece_;
-    const std::int64_t start = request % requests_of_piece_ * longest_request;
-    const std::int64_t length = std::min(longest_request, pieces_.length - start);
-    read_part(pieces_.out + piece * pieces_.length + start, pieces_.offsets[piece] + start, length);
-}
-
-void FileReader::read_part(char* out, std::int64_t offset, std::int64_t length) {
-    int code = ENOSYS;
+void FileReader::Queue::answer(Request request) {
+    auto [out, offset, length] = request;
+    int failure = ENOSYS;
 #ifdef SURESHOT_HAS_PREAD
     while (length > 0) {
-        const ssize_t got = pread(descriptor_, out, static_cast<std::size_t>(length), static_cast<off_t>(offset));
+        const ssize_t got = pread(descriptor, out, static_cast<std::size_t>(length), static_cast<off_t>(offset));
         if (got > 0) {
             out += got;
             offset += got;
             length -= got;
         } else if (got == 0 || errno != EINTR) {
-            code = got == 0 ? 0 : errno;
+            failure = got == 0 ? 0 : errno;
             break;
         }
     }
     if (length == 0) return;
 #endif
-    const std::lock_guard lock(state_);
-    if (failed_at_ < 0 || offset < failed_at_) {
-        failed_at_ = offset;
-        code_ = code;
+    const std::lock_guard lock(state);
+    if (failed_at < 0 || offset < failed_at) {
+        failed_at = offset;
+        code = failure;
     }
-    next_ = count_;  // What is left need not be tried.
+    next = requests.size();  // What is left need not be tried.
 }
 
-double resident_share(const void* start, std::int64_t bytes) {
+double resident_share(const Matrix& matrix) {
 #ifdef SURESHOT_HAS_PREAD
-    const auto page = static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
-    const auto first = reinterpret_cast<std::uintptr_t>(start) / static_cast<std::uintptr_t>(page);
-    const std::int64_t pages = (bytes + page - 1) / page;
-    const std::int64_t sampled = std::min(pages, sampled_pages);
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto first = reinterpret_cast<std::uintptr_t>(matrix.data);
     std::int64_t resident = 0;
-    for (std::int64_t i = 0; i < sampled; ++i) {
-        const std::int64_t at = i * pages / sampled;
-        auto* address = reinterpret_cast<char*>((first + static_cast<std::uintptr_t>(at)) *
-                                                static_cast<std::uintptr_t>(page));
+    for (std::int64_t i = 0; i < sampled_pages; ++i) {
+        const std::int64_t row = i * matrix.n_rows / sampled_pages, column = i * matrix.n_columns / sampled_pages;
+        const std::int64_t value = row * matrix.row_stride + column * matrix.column_stride;
+        const std::uintptr_t address = first + static_cast<std::uintptr_t>(value * size_of(matrix.element));
 #ifdef __APPLE__
         char state = 0;
 #else
         unsigned char state = 0;
 #endif
-        if (mincore(address, static_cast<std::size_t>(page), &state) != 0) return 1.0;
+        if (mincore(reinterpret_cast<char*>(address / page * page), page, &state) != 0) return 1.0;
         resident += state & 1;
     }
-    return sampled == 0 ? 1.0 : static_cast<double>(resident) / static_cast<double>(sampled);
+    return static_cast<double>(resident) / static_cast<double>(sampled_pages);
 #else
-    (void)start;
-    (void)bytes;
+    (void)matrix;
     return 1.0;
 #endif
 }

@@ -2,14 +2,12 @@
 // of a memory map come one after the other.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
-#include <thread>
-#include <vector>
+
+#include "matrix.hpp"
 
 namespace sureshot {
 
@@ -31,38 +29,26 @@ struct Pieces {
 
 class FileReader {
  public:
-    // The descriptor is borrowed. The threads wait for the disk: there are more of them than cores.
-    FileReader(int descriptor, int threads);
+    // The threads wait for the disk: there are more of them than cores. Where the system has no room for so many there
+    // are fewer.
+    explicit FileReader(int threads);
     ~FileReader();
     FileReader(const FileReader&) = delete;
     FileReader& operator=(const FileReader&) = delete;
 
-    // Reads all pieces, the long ones in several requests at once, and returns when they are there. Throws
-    // ReadError for the first piece that cannot be read. One caller at a time: others wait.
-    void read(const Pieces& pieces);
+    // Reads all pieces of an open file, neighbours as one and long ones by several requests, and returns when they are there.
+    // Throws ReadError for the first piece that cannot be read. One caller at a time: others wait.
+    void read(int descriptor, const Pieces& pieces);
 
  private:
-    void serve();
-    void read_request(std::int64_t request);
-    void read_part(char* out, std::int64_t offset, std::int64_t length);
+    struct Queue;  // what the threads share
 
-    const int descriptor_;
     const int process_;  // A process that is forked has none of the threads.
-    std::unique_ptr<std::vector<std::thread>> threads_;
-
-    std::mutex callers_;  // one at a time
-    std::mutex state_;    // of what follows
-    std::condition_variable wake_, done_;
-    bool ending_ = false;
-    std::uint64_t job_ = 0;
-    Pieces pieces_{};
-    std::int64_t requests_of_piece_ = 1, next_ = 0, count_ = 0;
-    std::int64_t busy_ = 0;  // threads at work
-    std::int64_t failed_at_ = -1;  // byte of the file, if a request has failed
-    int code_ = 0;
+    std::unique_ptr<Queue> queue_;
 };
 
-// The share of the pages of some memory that the kernel holds, from a sample of them; 1 where it does not tell.
-double resident_share(const void* start, std::int64_t bytes);
+// The share of the values of a matrix that lie in memory, from a sample along its diagonal; 1 where the system does not
+// tell.
+double resident_share(const Matrix& matrix);
 
 }  // namespace sureshot

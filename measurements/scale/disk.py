@@ -19,7 +19,7 @@ from measurements.harness import machine, page
 from measurements.scale import files, model
 from sureshot import _native
 from sureshot.experiments import clock, rows
-from sureshot.storage import file as file_storage
+from sureshot.storage import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +47,8 @@ def measure(path: Path, size: int, *, in_order: bool, seed: int = 0) -> Row:
     opened = os.open(path, os.O_RDONLY)
     try:
         os.posix_fadvise(opened, 0, 0, os.POSIX_FADV_RANDOM)
-        reader = _native.FileReader(opened, file_storage.REQUESTS)
-        _, seconds = clock.timed(partial(reader.read, chosen * size, size, out))
+        reader = _native.FileReader(open_file.REQUESTS)
+        _, seconds = clock.timed(partial(reader.read, opened, chosen * size, size, out))
     finally:
         os.close(opened)
     return {"request_bytes": size, "in_order": in_order, "requests": count, "seconds": seconds}

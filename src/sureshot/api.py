@@ -14,6 +14,7 @@ from sureshot.queries import run_queries
 from sureshot.result import share_time
 from sureshot.search.problem import Tally
 from sureshot.search.run import run
+from sureshot.storage.matrix import Matrix
 from sureshot.storage.opening import opened
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ import pytest
 import sureshot
 from sureshot import StorageError
 from sureshot.storage import residency
+from sureshot.storage.column_file import ColumnFileMatrix
 from sureshot.storage.file import FileMatrix
+from sureshot.storage.open_file import REQUESTS, FileStatus
 from sureshot.storage.opening import opened
 
 if TYPE_CHECKING:
@@ -63,27 +66,17 @@ def test_a_scan_of_a_file_is_that_of_memory(data: Array, matrix: FileMatrix) -> 
         np.testing.assert_array_equal(getattr(in_file, name), getattr(in_memory, name))
 
 
-def test_rows_that_are_longer_than_a_portion(
-    data: Array, matrix: FileMatrix, query: Floats, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sureshot.sources.portions.BYTES_OF_PORTION", 1000)
-    expected = sureshot.top_k(data, query, method="exact")
-    for method in ("exact", "betting"):
-        found = sureshot.top_k(matrix, query, bounds="scan", method=method, block=512)
-        np.testing.assert_array_equal(found.scores, expected.scores)
-
-
 def test_a_file_that_is_cut_off_is_refused(matrix: FileMatrix, data: Array) -> None:
-    os.truncate(matrix.path, matrix.path.stat().st_size - 1)
+    os.truncate(matrix.file.path, matrix.file.path.stat().st_size - 1)
     with pytest.raises(StorageError, match=r"rows.bin is cut off: 300 rows .* but it has"):
-        FileMatrix(matrix.path, data.dtype, data.shape, offset=100)
+        FileMatrix(matrix.file.path, data.dtype, data.shape, offset=100)
 
 
 def test_a_file_that_is_cut_off_during_a_search_is_an_error(
     matrix: FileMatrix, query: Floats
 ) -> None:
     def cut(_: object) -> None:
-        os.truncate(matrix.path, 50_000)
+        os.truncate(matrix.file.path, 50_000)
 
     with pytest.raises(StorageError, match=r"rows.bin has changed while it was searched"):
         sureshot.top_k(matrix, query, method="exact", progress=cut)
@@ -93,7 +86,7 @@ def test_a_file_that_is_written_to_during_a_search_is_an_error(
     matrix: FileMatrix, query: Floats
 ) -> None:
     def write(_: object) -> None:
-        with matrix.path.open("r+b") as file:
+        with matrix.file.path.open("r+b") as file:
             file.write(b"0")
 
     with pytest.raises(StorageError, match=r"rows.bin has changed while it was searched"):
@@ -105,8 +98,8 @@ def test_a_disk_that_fails_is_an_error(matrix: FileMatrix, query: Floats) -> Non
         pytest.skip("needs a file whose reading fails")
     failing = os.open("/proc/self/mem", os.O_RDONLY)  # at address 100 there is no memory
     try:
-        os.dup2(failing, matrix._file)
-        matrix._opened = type(matrix._opened).of(os.fstat(matrix._file))
+        os.dup2(failing, matrix.file.descriptor)
+        matrix.file.status = FileStatus.of(os.fstat(failing))
         with pytest.raises(StorageError, match=r"rows.bin: byte \d+ could not be read: .*error"):
             sureshot.top_k(matrix, query)
     finally:
@@ -128,17 +121,17 @@ def test_a_map_is_searched_as_memory_unless_it_is_absent(
     np.save(tmp_path / "rows.npy", data)
     maps = {mode: np.load(tmp_path / "rows.npy", mmap_mode=mode) for mode in ("r", "r+", "c")}
     monkeypatch.setattr(residency, "SMALLEST_FILE", 1)
-    monkeypatch.setattr("sureshot._native.resident_share", lambda _: 1.0)
+    monkeypatch.setattr("sureshot._native.resident_share", lambda *_: 1.0)
     assert all(opened(one) is one for one in maps.values())
-    monkeypatch.setattr("sureshot._native.resident_share", lambda _: 0.5)
-    # What was written to a private map is not in the file; and columns are not rows.
+    monkeypatch.setattr("sureshot._native.resident_share", lambda *_: 0.5)
+    # What was written to a private map is not in the file.
     assert opened(maps["c"]) is maps["c"]
-    assert opened(maps["r"].T).shape == maps["r"].T.shape
-    assert isinstance(opened(maps["r"].T), np.memmap)
-    for some in (maps["r"], maps["r+"], maps["r"][10:200, 5:], maps["r"][3:][::2]):
-        stored = opened(some)
-        assert isinstance(stored, FileMatrix)
-        np.testing.assert_array_equal(stored[1], some[1])
+    assert isinstance(opened(maps["r"][::-1]), np.memmap)
+    for some in (maps["r"], maps["r+"], maps["r"][10:200, 5:], maps["r"][3:][::2], maps["r"][7:8]):
+        for view, form in ((some, FileMatrix), (some.T, ColumnFileMatrix)):
+            stored = opened(view)
+            assert isinstance(stored, form)
+            np.testing.assert_array_equal(stored[-1 + len(view)], view[-1])
 
 
 def test_a_small_share_of_a_long_file_is_read(tmp_path: Path) -> None:
@@ -165,3 +158,89 @@ def test_a_forked_process_can_search(matrix: FileMatrix, query: Floats) -> None:
         found = sureshot.top_k(matrix, query, method="exact", threads=1)
         os._exit(0 if np.array_equal(found.indices, expected.indices) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_can_end(matrix: FileMatrix, query: Floats) -> None:
+    sureshot.top_k(matrix, query, method="exact", threads=1)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # if it waits for threads that it does not have
+        matrix.file._own = None  # destroys what reads, as the end of the matrix does
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs to count threads")
+def test_many_files_share_their_threads(tmp_path: Path) -> None:
+    rows = np.ones((4, 1000), np.float32)
+    matrices = []
+    for at in range(40):
+        rows.tofile(tmp_path / str(at))
+        matrices.append(FileMatrix(tmp_path / str(at), rows.dtype, rows.shape))
+    assert sureshot.top_k(sureshot.vstack(matrices), np.ones(1000), 3).indices.tolist() == [0, 1, 2]
+    assert len(list(Path("/proc/self/task").iterdir())) < 4 * REQUESTS
+
+
+@pytest.fixture
+def absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every memory map be large and not in memory."""
+    monkeypatch.setattr(residency, "SMALLEST_FILE", 1)
+    monkeypatch.setattr("sureshot._native.resident_share", lambda *_: 0.0)
+
+
+@pytest.mark.usefixtures("absent")
+@pytest.mark.parametrize("what", ["deleted", "renamed", "replaced", "replaced by a shorter file"])
+def test_the_mapped_file_is_searched_and_no_other(
+    data: Array, query: Floats, tmp_path: Path, what: str
+) -> None:
+    np.save(tmp_path / "rows.npy", data)
+    rows = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    if what == "deleted":
+        (tmp_path / "rows.npy").unlink()
+    else:
+        (tmp_path / "rows.npy").rename(tmp_path / "other.npy")
+    if what.startswith("replaced"):
+        np.save(tmp_path / "rows.npy", -data if what == "replaced" else data[:7])
+    found = sureshot.top_k(rows, query, k=3)
+    np.testing.assert_array_equal(found.indices, sureshot.top_k(data, query, k=3).indices)
+
+
+def test_a_map_whose_file_is_cut_off_is_refused(data: Array, query: Floats, tmp_path: Path) -> None:
+    np.save(tmp_path / "rows.npy", data)
+    rows = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    os.truncate(tmp_path / "rows.npy", 100_000)  # to read what follows would end the process
+    with pytest.raises(StorageError, match=r"rows\.npy is cut off: its map ends at byte"):
+        sureshot.top_k(rows, query)
+    assert sureshot.top_k(rows[:1], query, 1).indices.tolist() == [0]
+
+
+@pytest.mark.usefixtures("absent")
+def test_a_file_in_fortran_order(data: Array, query: Floats, tmp_path: Path) -> None:
+    np.save(tmp_path / "rows.npy", np.asfortranarray(data))
+    rows = sureshot.open_matrix(tmp_path / "rows.npy")
+    assert isinstance(opened(rows), ColumnFileMatrix)
+    found, expected = (sureshot.top_k(one, query, k=3) for one in (rows, data))
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_array_equal(found.scores, expected.scores)
+
+
+def test_a_scan_of_a_file_that_changes_is_an_error(
+    matrix: FileMatrix, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = FileMatrix.read
+
+    def write(self: FileMatrix, *arguments: Any) -> None:
+        read(self, *arguments)
+        os.utime(matrix.file.path, ns=(0, 0))
+
+    monkeypatch.setattr(FileMatrix, "read", write)
+    with pytest.raises(StorageError, match=r"rows.bin has changed"):
+        sureshot.scan(matrix)
+
+
+@pytest.mark.usefixtures("absent")
+def test_another_byte_order_is_refused(data: Array, query: Floats, tmp_path: Path) -> None:
+    np.save(tmp_path / "rows.npy", data.astype(">f4"))
+    with pytest.raises(TypeError, match="this machine's byte order, got '>f4'"):
+        sureshot.top_k(sureshot.open_matrix(tmp_path / "rows.npy"), query)

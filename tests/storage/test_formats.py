@@ -173,6 +173,8 @@ def test_tensors_share_their_memory(data: Array) -> None:
     query = np.arange(700.0)
     tensor = torch.from_numpy(data).requires_grad_()
     assert np.shares_memory(opened(tensor), data)
+    with pytest.raises(ValueError, match=r"negates when it is read: pass tensor.resolve_neg\(\)"):
+        sureshot.top_k(torch._neg_view(tensor.detach()), query)
     half = torch.from_numpy(data).to(torch.bfloat16)
     expected = sureshot.top_k(data.astype(ml_dtypes.bfloat16), query, k=3)
     np.testing.assert_array_equal(sureshot.top_k(half, query, k=3).scores, expected.scores)
@@ -254,3 +256,78 @@ def test_a_missing_library_is_named(
     monkeypatch.setitem(__import__("sys").modules, "zarr", None)
     with pytest.raises(ImportError, match=r"needs zarr: pip install 'sureshot\[files\]'"):
         open_matrix(path)
+
+
+def test_datasets_that_are_written_to(data: Array, tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    query = np.arange(700.0)
+    with h5py.File(tmp_path / "rows.h5", "w") as file:
+        rows = file.create_dataset("rows", data=data)
+        sureshot.top_k(rows, query)
+        rows[7] = 1000 * np.sign(query)  # which h5py need not write at once
+        assert sureshot.top_k(rows, query, 1).indices.tolist() == [7]
+        external = [(str(tmp_path / "external"), 0, h5py.h5f.UNLIMITED)]
+        outside = file.create_dataset("outside", data=data, external=external)
+        expected = sureshot.top_k(data, query, 3)
+        np.testing.assert_array_equal(sureshot.top_k(outside, query, 3).scores, expected.scores)
+        matrix = opened(outside)
+        assert isinstance(matrix, ChunkedMatrix)
+        assert matrix.access.unit_rows == 1
+    with pytest.raises(ValueError, match="one whose file is closed"):
+        sureshot.top_k(rows, query)
+
+
+def test_a_file_in_memory_is_not_the_file_of_its_name(data: Array, tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    as_hdf5(-data, tmp_path)
+    with h5py.File(tmp_path / "rows.h5", "a", driver="core", backing_store=False) as file:
+        file["some/rows"][...] = data
+        found = sureshot.top_k(file["some/rows"], np.arange(700.0), 3)
+    np.testing.assert_array_equal(found.scores, sureshot.top_k(data, np.arange(700.0), 3).scores)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_arrays_in_groups_of_zarr(data: Array, tmp_path: Path, version: Any) -> None:
+    zarr = pytest.importorskip("zarr")
+    path, query = tmp_path / "rows.zarr", np.arange(700.0)
+    root = zarr.open_group(path, mode="w", zarr_format=version)
+    array = root.create_group("some").create_array(
+        "rows", shape=data.shape, dtype="f4", chunks=(11, 64)
+    )
+    array[:30] = data[:30]  # the others are what the format says of chunks that are not there
+    expected = sureshot.top_k(np.vstack([data[:30], np.zeros_like(data[30:])]), query, 3)
+    for matrix in (open_matrix(path), open_matrix(path, "/some/rows")):
+        np.testing.assert_array_equal(sureshot.top_k(matrix, query, 3).scores, expected.scores)
+    big = root.create_array("big", shape=data.shape, dtype=">f4", chunks=(11, 64))
+    with pytest.raises(TypeError, match="this machine's byte order, got '>f4'"):
+        sureshot.top_k(big, query)
+
+
+def test_columns_that_are_no_matrices_are_refused(data: Array) -> None:
+    pa = pytest.importorskip("pyarrow")
+    lists = pa.list_(pa.float32(), 700)
+    for column, words in (
+        (pa.table({"a": [1]}), "a column of lists of one length, got Table"),
+        (pa.array([[1.0]]), "a column of lists of one length, got list<"),
+        (pa.array([[True]], pa.list_(pa.bool_(), 1)), "whole bytes, got a column of bool"),
+        (pa.array([["a"]], pa.list_(pa.string(), 1)), "whole bytes, got a column of string"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            sureshot.top_k(column, data[0])
+    for column in (pa.array([], lists), pa.chunked_array([], lists)):
+        with pytest.raises(ValueError, match="got a column without rows"):
+            sureshot.top_k(column, data[0])
+
+
+def test_many_batches_that_are_not_in_memory_are_one_file(
+    data: Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sureshot.storage.residency.SMALLEST_FILE", 1)
+    monkeypatch.setattr("sureshot._native.resident_share", lambda *_: 0.0)
+    matrix = open_matrix(as_arrow(data, tmp_path, at_once=13))
+    assert isinstance(matrix, FileMatrix)
+    for row in (0, 12, 13, 49):
+        np.testing.assert_array_equal(matrix[row], data[row])
+    query = np.arange(700.0)
+    expected, found = (sureshot.top_k(rows, query, 4) for rows in (data, matrix))
+    np.testing.assert_array_equal(found.scores, expected.scores)

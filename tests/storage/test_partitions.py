@@ -154,12 +154,32 @@ def test_a_round_of_a_cluster_costs_more_with_more_partitions(data: Array) -> No
     assert many == pytest.approx(10 * more)
 
 
+def test_odd_dask_arrays(data: Array, query: Floats) -> None:
+    dask, da = pytest.importorskip("dask"), pytest.importorskip("dask.array")
+    expected = sureshot.top_k(data, query, k=3)
+    for chunks in (-1, ((1, 0, 599), (9000,)), ((600,), (5000, 0, 4000))):
+        found = sureshot.top_k(da.from_array(data, chunks=chunks), query, k=3)
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12)
+    masked = da.ma.masked_array(da.from_array(data, chunks=(300, -1)), mask=data > 0)
+    with pytest.raises(StorageError, match="got MaskedArray float32"):
+        sureshot.top_k(masked, query)
+    with pytest.raises(TypeError, match="an array of dask, got Delayed"):
+        sureshot.top_k(dask.delayed(data), query)
+    with pytest.raises(TypeError, match=r"one of dask.distributed, got object"):
+        sureshot.top_k(da.from_array(data, chunks=-1), query, client=object())
+    broken = data.copy()
+    broken[411, 7] = np.nan
+    with pytest.raises(sureshot.BoundsError, match="row 411 has the value nan at coordinate 7"):
+        sureshot.top_k(da.from_array(broken, chunks=(200, 5000)), query, method="exact")
+
+
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """Two worker processes."""
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
     with cluster, distributed.Client(cluster) as client:
         yield client

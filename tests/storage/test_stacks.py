@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sureshot
+from sureshot.storage.column_file import ColumnFileMatrix
 from sureshot.storage.file import FileMatrix
 
 if TYPE_CHECKING:
@@ -71,3 +72,16 @@ def test_bad_parts(data: Array) -> None:
         sureshot.hstack([data, data], weights=[1])
     with pytest.raises(TypeError, match="data must be a numpy array"):
         sureshot.vstack([[[1.0]]])
+
+
+def test_portions_of_a_stack_are_short(data: Array, tmp_path: Path) -> None:
+    data.T.tofile(tmp_path / "columns")
+    columns = ColumnFileMatrix(tmp_path / "columns", data.dtype, data.shape)
+    stack = sureshot.vstack([columns, filed(data, tmp_path / "rows"), columns])
+    assert stack.stream_rows == columns.stream_rows
+    assert np.unique(stack.units_of(np.arange(180))).size == 1 + 60 + 1
+    query = data[5] + 1
+    expected = sureshot.top_k(np.vstack([data, data, data]), query, k=4, method="exact")
+    for method in ("exact", "betting"):
+        found = sureshot.top_k(stack, query, k=4, method=method, rng=0, block=64)
+        np.testing.assert_array_equal(found.scores, expected.scores)

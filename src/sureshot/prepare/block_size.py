@@ -31,6 +31,8 @@ def choose_blocks(
     n_coordinates = int(data.shape[1])
     if isinstance(data, Matrix):
         unit = 1 if method.single_coordinates else data.unit_columns
+        if unit == 1 and only_norms and not method.single_coordinates:
+            unit = COLUMNS_FOR_NORMS
         return Blocks(n_coordinates, min(asked or unit, n_coordinates))
     if asked is not None:
         size = asked

@@ -78,6 +78,13 @@ def _arms_per_round(source: Source) -> int:
     return max(per_round, FEWEST_ARMS_BY_COLUMN) if source.coordinate_major else per_round
 
 
+def _end(arms: Ints, end: int, together: int) -> int:
+    """Return the first place from `end` on at which no arms are separated that are best read together."""
+    if together == 1 or end == len(arms):
+        return end
+    return int(np.searchsorted(arms, (arms[end - 1] // together + 1) * together))
+
+
 def _read_all(
     problems: Sequence[Problem],
     tallies: Sequence[Tally],
@@ -94,7 +101,7 @@ def _read_all(
         screened = screen.Screen(problems, tallies, team)
     while start < len(arms):
         wanted = per_round if screened is None else min(per_round, screened.next_arms)
-        some = slice(start, min(start + wanted, len(arms)))
+        some = slice(start, _end(arms, min(start + wanted, len(arms)), source.arms_together))
         found = None if screened is None else screened.evaluated(some, best)
         if found is None:
             screened = None

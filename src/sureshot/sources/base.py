@@ -70,6 +70,9 @@ class Source(ABC):
     bytes_per_number: int
     coordinate_major: bool  # whether one coordinate of all arms lies closer together than one arm
     costs: ReadingCosts
+    arms_together = (
+        1  # that are best read together where all are: neighbours from a multiple of it on
+    )
     dense: Dense | None = None  # for the native kernels, if they can read this source themselves
 
     def in_other_layouts(self) -> Iterator[tuple[str, Source]]:

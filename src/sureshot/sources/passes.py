@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot._native import Team
+from sureshot.sources.lane_sums import Squares
 from sureshot.sources.portions import rows_of
 from sureshot.storage.base import Stored
 from sureshot.storage.partitioned import Call, Partitioned
@@ -32,10 +34,11 @@ def column_limits(data: Array | Matrix, arms: Ints, team: Team) -> tuple[Floats,
             np.maximum(high[columns], found[1], out=high[columns])
         return low, high
     assert isinstance(data, (np.ndarray, Stored)), "a matrix is stored or partitioned"
-    for rows in rows_of(data, arms):
-        found = limits_of_columns(rows.values, rows.arms, team)
-        np.minimum(low, found[0], out=low)
-        np.maximum(high, found[1], out=high)
+    with closing(rows_of(data, arms)) as portions:
+        for rows in portions:
+            found = limits_of_columns(rows.values, rows.arms, team)
+            np.minimum(low[rows.columns], found[0], out=low[rows.columns])
+            np.maximum(high[rows.columns], found[1], out=high[rows.columns])
     return low, high
 
 
@@ -63,10 +66,19 @@ def reach_and_squares(
             squares[own] += found[1]
         return reach, squares
     assert isinstance(data, (np.ndarray, Stored)), "a matrix is stored or partitioned"
-    for rows in rows_of(data, arms):
-        reach[rows.places], squares[rows.places] = reach_of_rows(
-            rows.values, middle, unit, rows.arms, team
-        )
+    with closing(rows_of(data, arms)) as portions:
+        for rows in portions:
+            some, columns = rows.places, rows.columns
+            found = reach_of_rows(rows.values, middle[columns], unit[columns], rows.arms, team)
+            np.maximum(reach[some], found[0], out=reach[some])
+            if columns == slice(0, data.shape[1]):
+                squares[some] = found[1]
+                continue
+            if columns.start == 0:
+                sums = Squares(len(rows.arms))
+            sums.add(rows.values, team)
+            if columns.stop == data.shape[1]:
+                squares[some] = sums.joined()
     return reach, squares
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,9 @@ import numpy as np
 from sureshot import _native
 from sureshot.blocks import Blocks
 from sureshot.sources.costs import from_storage
-from sureshot.sources.portions import portions
-from sureshot.sources.values import ValueSource, dense_of
+from sureshot.sources.lane_sums import LaneSums, Squares
+from sureshot.sources.portions import pieces_of, rows_of
+from sureshot.sources.values import REWARDS, ValueSource, dense_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from sureshot._native import Team
     from sureshot._types import Floats, Ints
     from sureshot.sources.norms import PromisedNorms
+    from sureshot.sources.portions import Pieces, Rows
     from sureshot.storage.base import Stored
 
 
@@ -35,7 +38,6 @@ class StoredSource(ValueSource):
         As those of a `DenseSource`.
     """
 
-    coordinate_major = False
     data: Stored
 
     def __init__(
@@ -54,6 +56,8 @@ class StoredSource(ValueSource):
         self.team = team
         self.promised = promised
         self.n_arms, self.n_coordinates = data.shape
+        self.coordinate_major = data.by_column
+        self.arms_together = data.access.unit_rows
         self.bytes_per_number = data.itemsize
         self.costs = from_storage(data.access, blocks.size, data.itemsize)
 
@@ -80,23 +84,29 @@ class StoredSource(ValueSource):
     def _add_blocks(self, arms: Ints, blocks: Ints, sums: Floats, squares: Floats | None) -> None:
         for some, size in self._of_one_size(blocks):
             starts = np.maximum(blocks[some] * self.blocks.size - self.blocks.shift, 0)
-            for portion in portions(self.data, arms, starts, size):
-                n_arms, n_blocks, _ = portion.values.shape
-                rows = portion.values.reshape(n_arms, n_blocks * size)
-                columns = (starts[portion.starts, None] + np.arange(size)).ravel()
-                found = np.empty((1 if squares is None else 2, n_blocks, n_arms))
-                _native.block_sums(
-                    dense_of(rows, self.query[columns], self.reward, Blocks(n_blocks * size, size)),
-                    np.arange(n_arms),
-                    np.arange(n_blocks),
-                    self.team,
-                    *found,
-                )
-                place = np.ix_(some[portion.starts], np.arange(len(arms))[portion.rows])
-                sums[place] = found[0]
-                if squares is not None:
-                    squares[place] = found[1]
+            with closing(pieces_of(self.data, arms, starts, size)) as found:
+                for pieces in found:
+                    self._add_pieces(pieces, starts, some, sums, squares)
         self._refuse_unless_finite(sums, arms)
+
+    def _add_pieces(
+        self, pieces: Pieces, starts: Ints, places: Ints, sums: Floats, squares: Floats | None
+    ) -> None:
+        n_arms, n_blocks, size = pieces.values.shape
+        rows = pieces.values.reshape(n_arms, n_blocks * size)
+        columns = (starts[pieces.starts, None] + np.arange(size)).ravel()
+        found = np.empty((1 if squares is None else 2, n_blocks, n_arms))
+        _native.block_sums(
+            dense_of(rows, self.query[columns], self.reward, Blocks(n_blocks * size, size)),
+            np.arange(n_arms),
+            np.arange(n_blocks),
+            self.team,
+            *found,
+        )
+        place = np.ix_(places[pieces.starts], np.arange(sums.shape[1])[pieces.rows])
+        sums[place] = found[0]
+        if squares is not None:
+            squares[place] = found[1]
 
     def _of_one_size(self, blocks: Ints) -> Iterator[tuple[Ints, int]]:
         """Yield the places of blocks that have as many coordinates, and that number."""
@@ -137,18 +147,32 @@ class StoredSource(ValueSource):
         return scores, self._checked_norms(arms, squares)
 
     def _read_rows(self, queries: Floats, arms: Ints, team: Team, squares: Floats | None) -> Floats:
-        scores, width = np.empty((len(queries), len(arms))), self.n_coordinates
-        for portion in portions(self.data, arms, np.zeros(1, np.int64), width):
-            n_arms = len(portion.values)
-            found = np.empty((len(queries), n_arms))
-            _native.row_scores(
-                dense_of(portion.values[:, 0], self.query, self.reward, Blocks(width, width)),
-                queries,
-                np.arange(n_arms),
-                team,
-                found,
-                None if squares is None else squares[portion.rows],
-            )
-            scores[:, portion.rows] = found
+        scores = np.empty((len(queries), len(arms)))
+        with closing(rows_of(self.data, arms)) as found:
+            for rows in found:
+                if rows.columns == slice(0, self.n_coordinates):
+                    own = None if squares is None else squares[rows.places]
+                    scores[:, rows.places] = self._scores(queries, rows, team, own)
+                    continue
+                if rows.columns.start == 0:
+                    sums, square_sums = (
+                        LaneSums(len(queries), len(rows.arms)),
+                        Squares(len(rows.arms)),
+                    )
+                part = queries[:, rows.columns]
+                sums.add(rows.values, REWARDS[self.reward], part, team)
+                if squares is not None:
+                    square_sums.add(rows.values, team)
+                if rows.columns.stop == self.n_coordinates:
+                    scores[:, rows.places] = sums.joined()
+                    if squares is not None:
+                        squares[rows.places] = square_sums.joined()
         self._refuse_unless_finite(scores, arms)
+        return scores
+
+    def _scores(self, queries: Floats, rows: Rows, team: Team, squares: Floats | None) -> Floats:
+        """Return the scores of whole rows."""
+        scores, width = np.empty((len(queries), len(rows.arms))), self.n_coordinates
+        dense = dense_of(rows.values, self.query, self.reward, Blocks(width, width))
+        _native.row_scores(dense, queries, rows.arms, team, scores, squares)
         return scores

@@ -42,6 +42,10 @@ class Stored(Matrix):
     """A matrix of n rows and N columns, read in pieces. It never holds more than what was asked for."""
 
     access: Access
+    # Whether columns are contiguous, so that `read` is quickest where those of `out` are.
+    by_column = False
+    # Pieces that are asked for at a time: what is being read cannot be interrupted, and should take less than a second.
+    most_pieces = 1 << 13
 
     @abstractmethod
     def read(self, rows: Ints, starts: Ints, size: int, out: Array) -> None:
@@ -49,6 +53,15 @@ class Stored(Matrix):
 
         Several threads may read at a time. Raises `StorageError` if anything cannot be read.
         """
+
+    def units_of(self, rows: Ints) -> Ints:
+        """Return a number for each row, the same for those that come together."""
+        return rows // self.stream_rows
+
+    @property
+    def stream_rows(self) -> int:
+        """How many rows are best read together where all are wanted."""
+        return self.access.unit_rows
 
     def other_layouts(self) -> Sequence[Layout]:
         """Return layouts that cost less where little is read of many rows, the one most like this first."""

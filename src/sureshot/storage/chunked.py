@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,23 @@ ROUND = 1_000_000.0
 # Chunks that a row should have at least: a search draws some tens of them.
 FEWEST_CHUNKS = 256
 
+# Chunks that each thread reads before a search can be interrupted: they may be far away.
+CHUNKS_OF_THREAD = 8
+
+# Bytes of the chunks that are read at a time, but at least one chunk.
+BYTES_AT_ONCE = 1 << 27
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Columns of a chunk, and the pieces they are copied to."""
+
+    first: int
+    last: int  # the one after it
+    copies: list[
+        tuple[int, int, int, int]
+    ]  # which start, from where in it, from which column on, how many
+
 
 class ChunkedMatrix(Stored):
     """An array-like object whose chunks have `chunk` rows and columns.
@@ -42,23 +59,26 @@ class ChunkedMatrix(Stored):
         *,
         name: str,
         threads: int = 1,
-        changed: Callable[[], str | None] = lambda: None,
+        changed: Callable[[], str | None] | None = None,
         files: tuple[InFile, ...] | None = None,
     ) -> None:
         self.array = array
         self.name = name
-        self.threads = threads
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(array.dtype)
         self._changed = changed
         self._files = files
-        self._chunk_rows = min(chunk[0], self.shape[0])
+        # An empty matrix is refused later, by the check of all data.
+        self._chunk = (max(1, min(chunk[0], self.shape[0])), max(1, min(chunk[1], self.shape[1])))
+        bytes_of_chunk = self._chunk[0] * self._chunk[1] * self.dtype.itemsize
+        self.threads = max(1, min(threads, BYTES_AT_ONCE // bytes_of_chunk))
+        self.most_pieces = CHUNKS_OF_THREAD * self.threads
         self.access = Access(
-            REQUEST / threads,
+            REQUEST / self.threads,
             BYTE,
             ROUND,
-            unit_columns=min(chunk[1], self.shape[1]),
-            unit_rows=self._chunk_rows,
+            unit_columns=self._chunk[1],
+            unit_rows=self._chunk[0],
         )
 
     def __repr__(self) -> str:
@@ -67,14 +87,16 @@ class ChunkedMatrix(Stored):
     def read(self, rows: Ints, starts: Ints, size: int, out: Array) -> None:
         """Fill `out`, (rows, starts, size), with `size` columns of each row from each start on."""
 
-        def copy(piece: tuple[Ints, int]) -> None:
-            places, at = piece
+        def copy(piece: tuple[Ints, Wanted]) -> None:
+            places, columns = piece
             wanted = rows[places]
-            first, last, start = int(wanted.min()), int(wanted.max()), int(starts[at])
-            values = self.array[first : last + 1, start : start + size]
-            out[places, at] = values[wanted - first]
+            first, last = int(wanted.min()), int(wanted.max())
+            values = self.array[first : last + 1, columns.first : columns.last]
+            for at, inside, column, count in columns.copies:
+                found = values[:, column - columns.first : column - columns.first + count]
+                out[places, at, inside : inside + count] = found[wanted - first]
 
-        pieces = [*product(self._in_one_chunk(rows), range(len(starts)))]
+        pieces = [*product(self._in_one_chunk(rows), self._columns(starts, size))]
         try:
             if self.threads == 1 or len(pieces) == 1:
                 for piece in pieces:
@@ -88,7 +110,7 @@ class ChunkedMatrix(Stored):
     def other_layouts(self) -> list[Layout]:
         """Return chunks of one row, of as many bytes as long as a row has enough of them, and no chunks at all."""
         width = self.shape[1]
-        columns = min(self._chunk_rows * self.access.unit_columns, max(width // FEWEST_CHUNKS, 1))
+        columns = min(self._chunk[0] * self.access.unit_columns, max(width // FEWEST_CHUNKS, 1))
         columns = max(columns, min(self.access.unit_columns, width))
         return [
             Layout(
@@ -100,9 +122,25 @@ class ChunkedMatrix(Stored):
 
     def _in_one_chunk(self, rows: Ints) -> Iterator[Ints]:
         """Yield the places of the rows that lie in the same chunks."""
-        owner = rows // self._chunk_rows
-        for one in np.unique(owner).tolist():
-            yield np.flatnonzero(owner == one)
+        owner = rows // self._chunk[0]
+        order = np.argsort(owner, kind="stable")
+        yield from np.split(order, np.flatnonzero(np.diff(owner[order])) + 1)
+
+    def _columns(self, starts: Ints, size: int) -> list[Wanted]:
+        """Return the columns that are wanted of each chunk: no chunk is read twice for two of the pieces."""
+        width = self._chunk[1]
+        found: dict[int, list[tuple[int, int, int, int]]] = {}
+        for at, start in enumerate(starts.tolist()):
+            column, stop = start, start + size
+            while column < stop:
+                chunk = column // width
+                count = min(stop, (chunk + 1) * width) - column
+                found.setdefault(chunk, []).append((at, column - start, column, count))
+                column += count
+        return [
+            Wanted(min(one[2] for one in copies), max(one[2] + one[3] for one in copies), copies)
+            for copies in found.values()
+        ]
 
     def files(self) -> tuple[InFile, ...] | None:
         """Return the files that have all the numbers; None if they are not known."""
@@ -110,6 +148,6 @@ class ChunkedMatrix(Stored):
 
     def check_unchanged(self) -> None:
         """Raise `StorageError` if the storage is known to have changed since it was opened."""
-        changed = self._changed()
+        changed = None if self._changed is None else self._changed()
         if changed:
             raise StorageError(f"{self.name} has changed while it was searched: {changed}")

@@ -32,6 +32,10 @@ class DaskMatrix(Partitioned):
     """A dask array of two dimensions. `client` runs the tasks, or else dask's scheduler of the moment."""
 
     def __init__(self, array: Any, client: Any = None) -> None:
+        if not isinstance(array, library("dask.array", "dask", "a dask array").Array):
+            raise TypeError(f"data must be an array of dask, got {type(array).__name__}")
+        if client is not None and not (hasattr(client, "compute") and hasattr(client, "gather")):
+            raise TypeError(f"client must be one of dask.distributed, got {type(client).__name__}")
         if array.ndim != 2 or any(np.isnan(size) for size in array.shape):
             raise ValueError(
                 f"data must have 2 dimensions (arms, coordinates) of known sizes, got shape {array.shape}"

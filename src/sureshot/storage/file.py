@@ -6,24 +6,19 @@ kernel's readahead far more than it needs.
 
 from __future__ import annotations
 
-import os
-import weakref
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot import _native
-from sureshot.errors import StorageError
 from sureshot.storage.base import Access, Stored
 from sureshot.storage.matrix import InFile
+from sureshot.storage.open_file import OpenFile
 
 if TYPE_CHECKING:
-    from sureshot._types import Array, Ints
+    import os
+    from pathlib import Path
 
-# Requests at a time: a disk answers so many in the time of a few.
-REQUESTS = 32
+    from sureshot._types import Array, Ints
 
 # A scattered request, a byte of a stream, and a call, in nanoseconds: on the machine of
 # ``measurements/scale``, which repeats their measurement.
@@ -37,24 +32,11 @@ LONGEST_UNIT = 1 << 16
 UNITS_OF_ROW = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class FileStatus:
-    """What tells that a file is still the one that was opened."""
-
-    size: int
-    modified: int  # nanoseconds
-    inode: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> FileStatus:
-        """Return what matters of a status."""
-        return cls(status.st_size, status.st_mtime_ns, status.st_ino)
-
-
 class FileMatrix(Stored):
     """A matrix of `shape` in a file, from byte `offset` on, each row `stride` bytes after the last one.
 
-    Rows are contiguous. The file is opened here, and closed with the object.
+    Rows are contiguous. Where they do not follow each other, `begins` has the byte after `offset` that each of them
+    begins with. The file is opened here, and closed with the object.
     """
 
     def __init__(
@@ -65,65 +47,47 @@ class FileMatrix(Stored):
         *,
         offset: int = 0,
         stride: int | None = None,
+        begins: Ints | None = None,
     ) -> None:
-        self.path = Path(path)
         self.shape = shape
         self.dtype = dtype
         self.offset = offset
         self.stride = shape[1] * dtype.itemsize if stride is None else stride
+        self.begins = begins
         self.access = file_access(shape[1], dtype.itemsize)
-        self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        self._readers: dict[int, _native.FileReader] = {}
-        weakref.finalize(self, _close, self._file, self._readers)
-        self._opened = FileStatus.of(os.fstat(self._file))
-        needed = offset + (shape[0] - 1) * self.stride + shape[1] * dtype.itemsize
-        if needed > self._opened.size:
-            raise StorageError(
-                f"{self.path} is cut off: {shape[0]} rows of {shape[1]} numbers of {dtype} from byte "
-                f"{offset} on end at byte {needed}, but it has {self._opened.size} bytes"
-            )
-        if hasattr(os, "posix_fadvise"):
-            # Without this the kernel reads ahead, which is far more than what is asked for.
-            os.posix_fadvise(self._file, 0, 0, os.POSIX_FADV_RANDOM)
+        self.file = OpenFile(path)
+        last = (shape[0] - 1) * self.stride if begins is None else int(begins.max())
+        self.file.check_long_enough(
+            offset + last + shape[1] * dtype.itemsize,
+            f"{shape[0]} rows of {shape[1]} numbers of {dtype} from byte {offset} on",
+        )
 
     def __repr__(self) -> str:
-        return f"FileMatrix({str(self.path)!r}, {self.dtype}, {self.shape}, offset={self.offset})"
+        return (
+            f"FileMatrix({str(self.file.path)!r}, {self.dtype}, {self.shape}, offset={self.offset})"
+        )
 
     def read(self, rows: Ints, starts: Ints, size: int, out: Array) -> None:
         """Fill `out`, (rows, starts, size), with `size` columns of each row from each start on."""
         item = self.itemsize
-        offsets = self.offset + rows[:, None] * self.stride + starts * item
-        try:
-            self._reader.read(offsets.ravel(), size * item, out.reshape(-1).view(np.uint8))
-        except OSError as error:
-            self.check_unchanged()
-            raise StorageError(f"{self.path}: {error.strerror or error}") from error
-
-    @property
-    def _reader(self) -> _native.FileReader:
-        # A process that was forked has none of the threads of its parent.
-        process = os.getpid()
-        if process not in self._readers:
-            self._readers[process] = _native.FileReader(self._file, REQUESTS)
-        return self._readers[process]
+        begins = rows * self.stride if self.begins is None else self.begins[rows]
+        offsets = self.offset + begins[:, None] + starts * item
+        self.file.read(offsets.ravel(), size * item, out.reshape(-1).view(np.uint8))
 
     def files(self) -> tuple[InFile, ...]:
-        """Return the file."""
-        return (in_file(self.path, self.offset, (self.stride, self.itemsize), self.dtype),)
+        """Return the file, once for all rows that follow each other."""
+        begins = np.zeros(1, np.int64)
+        if self.begins is not None:
+            begins = self.begins[np.append(True, np.diff(self.begins) != self.stride)]
+        strides = (self.stride, self.itemsize)
+        return tuple(
+            in_file(self.file.path, self.offset + begin, strides, self.dtype)
+            for begin in begins.tolist()
+        )
 
     def check_unchanged(self) -> None:
         """Raise `StorageError` if the file has changed since it was opened."""
-        now = FileStatus.of(os.fstat(self._file))
-        if now != self._opened:
-            raise StorageError(
-                f"{self.path} has changed while it was searched: it had {self._opened.size} bytes, "
-                f"now {now.size}; search again when no other program writes to it"
-            )
-
-
-def _close(file: int, readers: dict[int, _native.FileReader]) -> None:
-    readers.clear()  # which ends their threads
-    os.close(file)
+        self.file.check_unchanged()
 
 
 def in_file(path: Path, offset: int, strides: tuple[int, ...], dtype: np.dtype[Any]) -> InFile:

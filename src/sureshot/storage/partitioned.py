@@ -56,7 +56,7 @@ class Partitioned(Matrix):
         """Yield each partition that has some of these rows, and their positions."""
         for at, place in enumerate(self.places):
             positions = np.flatnonzero((rows >= place.first_row) & (rows < place.last_row))
-            if len(positions):
+            if len(positions) and place.first_column < place.last_column:
                 yield at, place, positions
 
     @property
@@ -84,9 +84,11 @@ def _row(values: Array, row: int) -> Array:
 def as_values(values: Any, place: Place, dtype: np.dtype[Any]) -> Array:
     """Return the values of a partition; refuse what is not what was said of it."""
     shape = (place.last_row - place.first_row, place.last_column - place.first_column)
-    if not isinstance(values, np.ndarray) or values.shape != shape or values.dtype != dtype:
+    is_array = isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray)
+    if not is_array or values.shape != shape or values.dtype != dtype:
         raise StorageError(
             f"a partition must be a numpy array of {dtype} of shape {shape}, "
-            f"got {getattr(values, 'dtype', type(values))} {getattr(values, 'shape', '')}"
+            f"got {type(values).__name__} {getattr(values, 'dtype', '')} {getattr(values, 'shape', '')}"
         )
-    return values
+    found: Array = values
+    return found

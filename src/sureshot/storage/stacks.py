@@ -35,6 +35,11 @@ class Stack(Stored):
             unit_rows=max(access.unit_rows for access in accesses),
         )
 
+    @property
+    def stream_rows(self) -> int:
+        """How many rows are best read together where all are wanted."""
+        return max(part.stream_rows for part in self.parts)
+
     def files(self) -> tuple[InFile, ...] | None:
         """Return the files of all parts, if they are known of each."""
         found: tuple[InFile, ...] = ()
@@ -59,6 +64,16 @@ class RowStack(Stack):
         super().__init__(parts, (sum(heights), parts[0].shape[1]))
         self._ends = np.cumsum(heights)
 
+    def units_of(self, rows: Ints) -> Ints:
+        """Return a number for each row, the same for those that come together."""
+        owner = np.searchsorted(self._ends, rows, side="right")
+        units = np.empty(len(rows), np.int64)
+        for at in np.unique(owner).tolist():
+            own, first = owner == at, int(self._ends[at]) - self.parts[at].shape[0]
+            # No two parts have the same numbers: a part has no more units than rows.
+            units[own] = first + self.parts[at].units_of(rows[own] - first)
+        return units
+
     def read(self, rows: Ints, starts: Ints, size: int, out: Array) -> None:
         """Fill `out`, (rows, starts, size), with `size` columns of each row from each start on."""
         owner = np.searchsorted(self._ends, rows, side="right")
@@ -80,8 +95,13 @@ class ColumnStack(Stack):
         widths = [part.shape[1] for part in parts]
         super().__init__(parts, (parts[0].shape[0], sum(widths)))
         self._ends = np.cumsum(widths)
+        self._tallest = max(self.parts, key=lambda part: part.stream_rows)
         if weights is not None:
             self.column_weights = np.repeat(weights, widths)
+
+    def units_of(self, rows: Ints) -> Ints:
+        """Return a number for each row, the same for those that come together."""
+        return self._tallest.units_of(rows)
 
     def read(self, rows: Ints, starts: Ints, size: int, out: Array) -> None:
         """Fill `out`, (rows, starts, size), with `size` columns of each row from each start on."""

@@ -10,11 +10,14 @@ import numpy as np
 from sureshot.errors import StorageError
 from sureshot.storage.chunked import ChunkedMatrix
 from sureshot.storage.extras import library
-from sureshot.storage.file import FileMatrix, FileStatus
+from sureshot.storage.file import FileMatrix, unit_columns
 from sureshot.storage.matrix import InFile
 from sureshot.storage.named import the_one_called
+from sureshot.storage.open_file import FileStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sureshot._types import Array
     from sureshot.storage.base import Stored
 
@@ -42,28 +45,44 @@ def open_path(path: Path, name: str | None) -> Array | Stored:
 
 def adopt(dataset: Any) -> Array | Stored:
     """Return a dataset of h5py as a matrix."""
+    if not dataset:  # which is what h5py says of objects whose file is closed
+        raise ValueError("data must be a dataset of an open file, got one whose file is closed")
     if getattr(dataset, "ndim", None) != 2:
         shape = getattr(dataset, "shape", None)
         raise ValueError(f"data must have 2 dimensions (arms, coordinates), got shape {shape}")
-    path, name = Path(dataset.file.filename), f"{dataset.file.filename}:{dataset.name}"
-    own = path.exists() and dataset.external is None and not dataset.is_virtual
+    file, name = dataset.file, f"{dataset.file.filename}:{dataset.name}"
+    if file.mode != "r":
+        file.flush()  # or else the file may lack what was written
+    path = Path(file.filename)
+    # Of other drivers the file of that name holds something else, or nothing yet.
+    in_file = file.driver == "sec2" and path.exists()
+    own = in_file and dataset.external is None and not dataset.is_virtual
     offset = dataset.id.get_offset() if own and dataset.chunks is None else None
-    if offset is not None:
-        shape = (int(dataset.shape[0]), int(dataset.shape[1]))
-        if offset % dataset.dtype.itemsize or not dataset.size:
+    shape = (int(dataset.shape[0]), int(dataset.shape[1]))
+    if offset is not None and dataset.size:
+        if offset % dataset.dtype.itemsize:
             return FileMatrix(path, dataset.dtype, shape, offset=offset)
         return np.memmap(path, dataset.dtype, "r", offset, shape)
-    opened = FileStatus.of(path.stat()) if path.exists() else None
-
-    def changed() -> str | None:
-        same = opened is None or FileStatus.of(path.stat()) == opened
-        return None if same else "its file was written to"
-
+    # What is not in chunks is read row by row.
+    chunks = dataset.chunks or (1, unit_columns(shape[1], dataset.dtype.itemsize))
     # h5py lets one thread at a time read.
     return ChunkedMatrix(
         dataset,
-        dataset.chunks or dataset.shape,
+        chunks,
         name=name,
-        changed=changed,
+        changed=_changes(path) if in_file else None,
         files=(InFile(path, dataset.name),) if own else None,
     )
+
+
+def _changes(path: Path) -> Callable[[], str | None]:
+    """Return a function that says whether a file has changed since."""
+    opened = FileStatus.of(path.stat())
+
+    def changed() -> str | None:
+        if not path.exists():
+            return "its file is gone"
+        same = FileStatus.of(path.stat()) == opened
+        return None if same else "its file was written to"
+
+    return changed

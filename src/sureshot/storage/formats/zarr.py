@@ -32,8 +32,13 @@ def open_path(path: Path, name: str | None) -> Stored:
         if name is not None:
             raise ValueError(f"{path} holds one array without a name, got name={name!r}")
         return adopt(found)
-    arrays = {key: item for key, item in found.arrays() if item.ndim == 2}
-    return adopt(the_one_called(name, arrays, f"{path}", "an array with 2 dimensions"))
+    arrays = {
+        key: item
+        for key, item in found.members(max_depth=None)
+        if isinstance(item, zarr.Array) and item.ndim == 2
+    }
+    wanted = None if name is None else name.strip("/")
+    return adopt(the_one_called(wanted, arrays, f"{path}", "an array with 2 dimensions"))
 
 
 def adopt(array: Any) -> Stored:
