@@ -126,10 +126,11 @@ class BatchCalibration:
         )
         return 1e9 * seconds / (PAIRS * self.queries.size)
 
-    def _call(self, n_arms: int, n_queries: int) -> float:
+    def _call(self, n_arms: int, n_queries: int, *, by_blas: bool = False) -> float:
         rng = np.random.default_rng(5)
-        data = rng.random((n_arms, SHORT), dtype=np.float32)
-        queries = rng.random((n_queries, SHORT), dtype=np.float32)
+        dtype = np.float64 if by_blas else np.float32
+        data = rng.random((n_arms, SHORT)).astype(dtype)
+        queries = rng.random((n_queries, SHORT)).astype(dtype)
         return median_seconds(
             lambda _: sureshot.top_k(data, queries, PAIRS, method="exact", threads=self.threads)
         )
@@ -141,6 +142,11 @@ class BatchCalibration:
         score = 1e9 * (more - query) / MANY / (MORE_ARMS - FEW_ARMS) - SHORT * each
         numbers = SHORT * (FEW_ARMS * each + PAIRS * pair)
         return 1e9 * call, 1e9 * query / MANY - FEW_ARMS * score - numbers, score
+
+    def blas_call(self) -> float:
+        """Time a call by BLAS, besides its queries."""
+        few, more = (self._call(FEW_ARMS, count, by_blas=True) for count in (MANY, 4 * MANY))
+        return 1e9 * line(few, more, 1, 4)[0]
 
     def screened_query(self, each: float, score: float) -> float:
         """Time a query that shares a screen, besides its numbers and scores."""

@@ -140,6 +140,7 @@ def batch_costs(batch: BatchCalibration) -> dict[str, tuple[float, float]]:
         "PRODUCT_READ": (read, costs.PRODUCT_READ),
         "BLAS_READ": (batch.blas_read(each), costs.BLAS_READ),
         "PRODUCT_CALL": (call, costs.PRODUCT_CALL),
+        "BLAS_CALL": (batch.blas_call(), costs.BLAS_CALL),
         "PRODUCT_SCORE": (score, costs.PRODUCT_SCORE),
         "PAIR_NUMBER": (pair, costs.PAIR_NUMBER),
         "PRODUCT_QUERY": (query, costs.PRODUCT_QUERY),

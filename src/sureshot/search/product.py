@@ -68,8 +68,10 @@ def cost_of_query(problem: Problem, n_queries: int) -> float:
     """Return what each of so many queries costs by a matrix product, in nanoseconds."""
     n_arms, width = len(problem.arms), problem.source.n_coordinates
     together = min(n_queries, queries_at_once(problem))
-    read = costs.PRODUCT_READ if by_kernels(problem) else costs.BLAS_READ
-    once = read * n_arms * width + costs.PRODUCT_CALL
+    read, call = costs.BLAS_READ, costs.BLAS_CALL
+    if by_kernels(problem):
+        read, call = costs.PRODUCT_READ, costs.PRODUCT_CALL
+    once = read * n_arms * width + call
     numbers = costs.PRODUCT_NUMBER * n_arms * width + costs.PAIR_NUMBER * problem.k * width
     return numbers + once / together + costs.PRODUCT_SCORE * n_arms + costs.PRODUCT_QUERY
 

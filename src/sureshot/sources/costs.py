@@ -43,9 +43,11 @@ EVALUATED_QUERY = 2_500.0
 PRODUCT_NUMBER = 0.011
 PRODUCT_READ = 0.1
 BLAS_READ = 0.45
-# A matrix product, besides what it computes; to choose the best of the scores of a query, each; to evaluate the arms that
-# can be among the best of one query, each number of theirs; and for each query.
+# A matrix product, besides what it computes and what every call costs, by our own kernels and by BLAS; to choose the best
+# of the scores of a query, each; to evaluate the arms that can be among the best of one query, each number of theirs; and
+# for each query.
 PRODUCT_CALL = 50_000.0
+BLAS_CALL = 150_000.0
 PRODUCT_SCORE = 1.2
 PAIR_NUMBER = 0.12
 PRODUCT_QUERY = 1_000.0
