@@ -322,10 +322,15 @@ def test_columns_that_are_no_matrices_are_refused(data: Array) -> None:
 def test_many_batches_that_are_not_in_memory_are_one_file(
     data: Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    path = as_arrow(data, tmp_path, at_once=13)
+    in_memory = open_matrix(path)
     monkeypatch.setattr("sureshot.storage.residency.SMALLEST_FILE", 1)
     monkeypatch.setattr("sureshot._native.resident_share", lambda *_: 0.0)
-    matrix = open_matrix(as_arrow(data, tmp_path, at_once=13))
+    matrix = open_matrix(path)
     assert isinstance(matrix, FileMatrix)
+    # A scan of one is a scan of the other.
+    assert isinstance(in_memory, Stored)
+    assert matrix.files() == in_memory.files()
     for row in (0, 12, 13, 49):
         np.testing.assert_array_equal(matrix[row], data[row])
     query = np.arange(700.0)
