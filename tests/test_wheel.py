@@ -23,6 +23,8 @@ PACKAGES = {
     "sureshot.search.race",
     "sureshot.solvers",
     "sureshot.sources",
+    "sureshot.storage",
+    "sureshot.storage.formats",
     "sureshot.theory",
 }
 # Besides Python: the types of the native module, the mark of a typed package, the page of the report.

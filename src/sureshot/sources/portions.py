@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sureshot.storage.base import Stored
 
 # Bytes that are read for a portion, unless a single unit of the storage has more: two portions are in memory at a time.
-BYTES_OF_PORTION = 1 << 25
+BYTES_OF_PORTION = 1 << 24
 
 # Rows whose columns come in several portions: something is kept of each meanwhile.
 ROWS_AT_ONCE = 1 << 16
