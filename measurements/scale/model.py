@@ -28,8 +28,8 @@ TOP = 10  # k
 # How far a race of low-rank rows with a scan reads, as counted in files: blocks of each row on average, and rounds; and
 # where a round is a trip to other machines, trips. A larger block needs no more of them, and what a bet must win
 # does not depend on the number of rows.
-STEPS = 20.0
-ROUNDS = 19
+STEPS = 8.0
+ROUNDS = 16
 TRIPS = 10
 EVALUATED = 1.5  # times k
 
