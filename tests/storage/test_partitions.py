@@ -17,6 +17,7 @@ import sureshot
 from sureshot import StorageError, partitioned
 from sureshot.sources.costs import in_memory
 from sureshot.storage.dask import DaskMatrix
+from sureshot.storage.file import FileMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,6 +88,26 @@ def test_a_dask_array_gives_the_answer_of_one_machine(
     found = sureshot.top_k(parts, query, metric=metric, bounds=bounds, rng=5, block=16)
     np.testing.assert_array_equal(found.indices, expected.indices)
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["file", "dask"])
+def test_zeros_of_a_query_change_no_bit(
+    data: Array, query: Floats, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Whole blocks of zeros are never drawn, but an exact score is that of memory.
+    monkeypatch.setattr("sureshot.search.race.choice.cost_of_everything", lambda _: 1e18)
+    sparse = query.copy()
+    sparse[1000:5003] = 0
+    sparse[::3] = 0
+    if kind == "dask":
+        stored = pytest.importorskip("dask.array").from_array(data, chunks=(250, -1))
+    else:
+        data.tofile(tmp_path / "rows")
+        stored = FileMatrix(tmp_path / "rows", data.dtype, data.shape)
+    expected = sureshot.top_k(data, sparse, k=5, method="exact")
+    found = sureshot.top_k(stored, sparse, k=5, block=16, rng=0)
+    assert found.algorithm == "race"
+    np.testing.assert_array_equal(found.scores, expected.scores)
 
 
 def test_a_scan_of_partitions_is_that_of_one_array(data: Array) -> None:

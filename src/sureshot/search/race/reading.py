@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 def blocks_of_scores(source: Source, order: Order) -> Ints | None:
     """Return the blocks that exact scores are read from, or None if these are all.
 
-    In the others the query is zero: to pass over them changes no bit of an inner product.
+    In the others the query is zero: to pass over them changes no bit of an inner product, as the native kernels
+    add it up. Other sources read whole rows.
     """
+    if source.dense is None:
+        return None
     if order.length == source.blocks.count:  # blocks without weight alone can be such
         return None
     if not isinstance(source, QuerySource) or source.reward != "ip":
