@@ -14,7 +14,7 @@ from sureshot import _native
 from sureshot._native import Team
 from sureshot.blocks import Blocks
 from sureshot.sources.costs import in_partitions
-from sureshot.sources.values import ValueSource, dense_of
+from sureshot.sources.values import ElsewhereSource, dense_of
 from sureshot.storage.partitioned import Call
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sureshot.storage.partitioned import Partitioned, Place
 
 
-class PartitionedSource(ValueSource):
+class PartitionedSource(ElsewhereSource):
     """Rewards of each row of `data` against `query`.
 
     Where each partition has whole rows, every sum has the bits that it has on one machine.
@@ -48,14 +48,7 @@ class PartitionedSource(ValueSource):
         team: Team,
         promised: PromisedNorms | None = None,
     ) -> None:
-        self.data = data
-        self.query = query
-        self.reward = reward
-        self.blocks = blocks
-        self.team = team
-        self.promised = promised
-        self.n_arms, self.n_coordinates = data.shape
-        self.bytes_per_number = data.itemsize
+        super().__init__(data, query, reward, blocks, team, promised)
         self.costs = in_partitions(blocks.size, data.itemsize, data.round)
 
     def block_sums(self, arms: Ints, blocks: Ints) -> Floats:
@@ -89,13 +82,6 @@ class PartitionedSource(ValueSource):
             tables[np.ix_(np.arange(len(tables)), inside, positions)] += found
         self._refuse_unless_finite(tables[0], arms)
         return tables
-
-    def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
-        """Return the sum of all rewards of each arm, or of those in the given blocks."""
-        if blocks is not None:
-            return super().exact_scores(arms, blocks)
-        scores: Floats = self.exact_scores_of(self.query[None], arms, self.team)[0]
-        return scores
 
     def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
         """Return the scores of each arm for several queries of the same data, (queries, arms)."""

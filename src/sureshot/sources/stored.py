@@ -13,7 +13,7 @@ from sureshot.blocks import Blocks
 from sureshot.sources.costs import from_storage
 from sureshot.sources.lane_sums import LaneSums, Squares
 from sureshot.sources.portions import pieces_of, rows_of
-from sureshot.sources.values import REWARDS, ValueSource, dense_of
+from sureshot.sources.values import REWARDS, ElsewhereSource, dense_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sureshot.storage.base import Stored
 
 
-class StoredSource(ValueSource):
+class StoredSource(ElsewhereSource):
     """Rewards of each row of `data` against `query`.
 
     A sum has the bits that the same numbers have in memory: the same kernels add them up.
@@ -49,16 +49,9 @@ class StoredSource(ValueSource):
         team: Team,
         promised: PromisedNorms | None = None,
     ) -> None:
-        self.data = data
-        self.query = query
-        self.reward = reward
-        self.blocks = blocks
-        self.team = team
-        self.promised = promised
-        self.n_arms, self.n_coordinates = data.shape
+        super().__init__(data, query, reward, blocks, team, promised)
         self.coordinate_major = data.by_column
         self.arms_together = data.access.unit_rows
-        self.bytes_per_number = data.itemsize
         self.costs = from_storage(data.access, blocks.size, data.itemsize)
 
     def in_other_layouts(self) -> Iterator[tuple[str, StoredSource]]:
@@ -124,13 +117,6 @@ class StoredSource(ValueSource):
     def _size(self, block: int) -> int:
         start, stop = self.blocks.span(block)
         return stop - start
-
-    def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
-        """Return the sum of all rewards of each arm, or of those in the given blocks."""
-        if blocks is not None:
-            return super().exact_scores(arms, blocks)
-        scores: Floats = self.exact_scores_of(self.query[None], arms, self.team)[0]
-        return scores
 
     def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
         """Return the scores of each arm for several queries of the same data, (queries, arms)."""

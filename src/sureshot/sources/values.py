@@ -15,6 +15,7 @@ from sureshot.sources.norms import norms_of
 if TYPE_CHECKING:
     from typing import NoReturn
 
+    from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
     from sureshot.blocks import Blocks
     from sureshot.sources.norms import PromisedNorms
@@ -39,6 +40,7 @@ class ValueSource(QuerySource):
     """Rewards of the rows of `data`, whose norms may have been promised."""
 
     data: Array | Matrix
+    team: Team
     promised: PromisedNorms | None
 
     def check_norms(self, arms: Ints, norms: Floats) -> None:
@@ -73,3 +75,32 @@ class ValueSource(QuerySource):
         else:
             message = f"the score of data row {arm} is too large for float64"
         raise BoundsError(message)
+
+
+class ElsewhereSource(ValueSource):
+    """Rewards of a matrix that is no array: what is read of it, a subclass says."""
+
+    def __init__(
+        self,
+        data: Matrix,
+        query: Floats,
+        reward: str,
+        blocks: Blocks,
+        team: Team,
+        promised: PromisedNorms | None = None,
+    ) -> None:
+        self.data = data
+        self.query = query
+        self.reward = reward
+        self.blocks = blocks
+        self.team = team
+        self.promised = promised
+        self.n_arms, self.n_coordinates = data.shape
+        self.bytes_per_number = data.itemsize
+
+    def exact_scores(self, arms: Ints, blocks: Ints | None = None) -> Floats:
+        """Return the sum of all rewards of each arm, or of those in the given blocks."""
+        if blocks is not None:
+            return super().exact_scores(arms, blocks)
+        scores: Floats = self.exact_scores_of(self.query[None], arms, self.team)[0]
+        return scores
