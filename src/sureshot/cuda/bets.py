@@ -190,10 +190,13 @@ def variance(mean: Float32s, second: Float32s, steps: Steps) -> Float32s:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """What a round does to the wealth of each arm."""
+    """What a round does to the wealth of each arm, and the numbers of each bet: none where size is 0."""
 
     factor: Float32s
     certain: Bools
+    size: Float32s
+    needed: Float32s  # mu
+    payoff: Float32s
 
 
 def factors(
@@ -233,4 +236,4 @@ def factors(
     factor = np.fmin(np.fmax(factor, _f(rounding.LEAST_FACTOR)), _f(rounding.MOST_FACTOR))
     bet = (steps.count >= FIRST_STAKE) & (d > _ZERO) & ~certain
     bet &= (rho > _ZERO) & (r < _LARGEST) & (size < _LARGEST)
-    return Factors(np.where(bet, factor, _ONE), certain)
+    return Factors(np.where(bet, factor, _ONE), certain, np.where(bet, size, _ZERO), mu, payoff)

@@ -254,7 +254,8 @@ class Search:
             total[arms] = now
         self.wealth[:, arms] = played.wealth
         self.too_long += arms[~(played.sums.squares <= limit)].tolist()
-        return np.logical_and.reduce(played.won)
+        reached: Bools = np.logical_and.reduce(played.won)
+        return reached
 
     # -- decisions
 
