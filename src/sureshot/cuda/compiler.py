@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sureshot.cuda import rounding
+from sureshot.cuda import bets, order, plan, rounding
 from sureshot.cuda.driver import EXTRA, CudaError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ PARTS = (
     "order.cuh",
     "answer.cuh",
     "exact.cuh",
+    "measure.cuh",
     "race.cuh",
     "search.cu",
 )
@@ -67,8 +68,6 @@ def _size_of(row: str) -> int:
 
 def rounding_constants(chunk: int) -> dict[str, str]:
     """Return the constants of the bets, for chunks of so many columns."""
-    from sureshot.cuda import bets, order, plan  # noqa: PLC0415
-
     single = {
         "SMALL_VARIANCE": float(bets.SOFTENING),
         "TINY": float(bets.TINY),
@@ -84,7 +83,6 @@ def rounding_constants(chunk: int) -> dict[str, str]:
     }
     double = {
         "RAISED_WEIGHT": 1 + rounding.WEIGHT_SHARE,
-        "RAISED_SQUARE": 1 + rounding.square_share(chunk, plan.LAST_CAP),
         "EXACT_SHARE": rounding.EXACT_SHARE,
         "SMALLEST_QUERY": rounding.LEAST_QUERY,
         "LARGEST_QUERY": rounding.MOST_QUERY,

@@ -36,7 +36,24 @@ __device__ __forceinline__ void add_chunks(double* sum, const uint4* rows, const
         for (int j = 0; j < TOGETHER; j++) sum[j] = plus(sum[j], element(rows[j], e), c.x[e]);
 }
 
-// The sum of a warp over units [begin, end) of four rows; lane 16 a + 8 b gets that of row 2 a + b.
+// Of four sums of each lane: lane 16 a + 8 b, and those after it, get that of row 2 a + b over the warp, by halves.
+__device__ __forceinline__ double sum_of_lanes(double* sum) {
+    #pragma unroll
+    for (int h = 2; h; h >>= 1) {
+        const bool upper = lane_of() & (8 * h);
+        #pragma unroll
+        for (int j = 0; j < h; j++) {
+            const double sent = upper ? sum[j] : sum[j + h], kept = upper ? sum[j + h] : sum[j];
+            sum[j] = kept + __shfl_xor_sync(ALL_LANES, sent, 8 * h);
+        }
+    }
+    double s = sum[0];
+    #pragma unroll
+    for (int o = 4; o; o >>= 1) s += __shfl_xor_sync(ALL_LANES, s, o);
+    return s;
+}
+
+// The sums of a warp over units [begin, end) of four rows.
 __device__ __forceinline__ double piece_sum(const Params& p, const ROW* const* row, const QUERY* q, int begin, int end) {
     double sum[TOGETHER] = {0.0, 0.0, 0.0, 0.0};
     int column = begin * UNIT + threadIdx.x * ELEMENTS;
@@ -54,19 +71,7 @@ __device__ __forceinline__ double piece_sum(const Params& p, const ROW* const* r
         for (int j = 0; j < TOGETHER; j++) a[j] = chunk_of(row[j], column, p.width);
         add_chunks(sum, a, q, column, p.width);
     }
-    #pragma unroll
-    for (int h = 2; h; h >>= 1) {
-        const bool upper = lane_of() & (8 * h);
-        #pragma unroll
-        for (int j = 0; j < h; j++) {
-            const double sent = upper ? sum[j] : sum[j + h], kept = upper ? sum[j + h] : sum[j];
-            sum[j] = kept + __shfl_xor_sync(ALL_LANES, sent, 8 * h);
-        }
-    }
-    double s = sum[0];
-    #pragma unroll
-    for (int o = 4; o; o >>= 1) s += __shfl_xor_sync(ALL_LANES, s, o);
-    return s;
+    return sum_of_lanes(sum);
 }
 __device__ __forceinline__ int row_of_lane() { return lane_of() >> 4 << 1 | (lane_of() >> 3 & 1); }
 
@@ -90,10 +95,10 @@ __device__ __forceinline__ double score_of(const Params& p, double sum, int row)
     return p.factor ? size * p.factor[row] : size;
 }
 
-struct List {                         // of positions, `stride` words apart; null: 0, 1, 2, ...
+struct List {                         // of positions in any memory, `stride` words apart; null: 0, 1, 2, ...
     const int* at;
     int stride, count;
-    __device__ __forceinline__ int position(int i) const { return at ? __ldcg(at + (size_t)i * stride) : i; }
+    __device__ __forceinline__ int position(int i) const { return at ? at[(size_t)i * stride] : i; }
 };
 
 __device__ __forceinline__ void rows_of_group(const Params& p, const List& list, int group, const ROW** row) {

@@ -32,8 +32,6 @@ __device__ __forceinline__ Threshold threshold_of(const Params& p, const Work* w
     return t;
 }
 
-__device__ __forceinline__ float raised_square(double square) { return fmaxf((float)(square * RAISED_SQUARE), SMALLEST_SQUARE); }
-
 struct Goal {                         // of a row, in units of the scaled query
     float square;                     // of its norm, raised
     float theta;                      // what its inner product must exceed, less a guard
@@ -50,7 +48,7 @@ __device__ __forceinline__ Goal goal_of(const Params& p, const Threshold& t, int
     if (METRIC == COSINE) needed = t.tau * sqrt(square);
     if (METRIC <= ABSOLUTE && p.factor) needed = t.tau / p.factor[row];
     Goal g;
-    g.square = raised_square(square);
+    g.square = fmaxf((float)(square * p.raised), SMALLEST_SQUARE);
     const float scaled = (float)(needed * t.scale);
     g.theta = scaled - (GUARD * sqrtf(g.square * t.weight) + GUARD_OF_THRESHOLD * fabsf(scaled));
     g.too_short = g.theta * t.inverse_weight > sqrtf(g.square * t.inverse_weight);

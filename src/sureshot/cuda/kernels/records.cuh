@@ -79,6 +79,7 @@ struct Params {
     Work* out_work;
     long long stride, query_stride;   // in elements
     double epsilon;
+    double raised;                    // factor of squared norms that covers rounding
     u64 seed;
     int n, width, blocks;             // searched positions, columns, blocks of a row
     int k, first, slot_count;
