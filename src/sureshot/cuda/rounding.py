@@ -94,7 +94,7 @@ def sum_roundings(chunk: int, steps: int) -> int:
 
 
 def guard_share(chunk: int, steps: int) -> float:
-    """Return the share of R |q| by which thresholds are lowered: Lemma 24.
+    """Return the share of R |q| by which thresholds are lowered: Lemma 25.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def guard_share(chunk: int, steps: int) -> float:
 
 
 def square_share(chunk: int, steps: int) -> float:
-    """Return the share by which squared norms are widened: Lemma 24.
+    """Return the share by which squared norms are widened: Lemma 25.
 
     Examples
     --------
