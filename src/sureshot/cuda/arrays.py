@@ -72,7 +72,7 @@ def _of_torch(tensor: Any, torch: Any, name: str) -> DeviceArray:
         )
     index = tensor.device.index
     try:
-        changes = None if tensor.is_inference() else int(tensor._version)  # noqa: SLF001 - has no public name
+        changes = None if tensor.is_inference() else int(tensor._version)
     except (AttributeError, RuntimeError):
         changes = None
     return DeviceArray(
@@ -100,7 +100,7 @@ def _torch_name(dtype: Any) -> str:
 
 def torch_stream(torch: Any, device: int) -> int:
     """Return torch's stream of the moment on a device."""
-    quick: Callable[[int], int] | None = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # noqa: SLF001
+    quick: Callable[[int], int] | None = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     if quick is not None:  # ten times as fast
         return quick(device)
     return int(torch.cuda.current_stream(device).cuda_stream)

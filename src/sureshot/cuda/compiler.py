@@ -10,6 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sureshot.cuda import bets, order, plan, rounding
 from sureshot.cuda.driver import EXTRA, CudaError
 
@@ -88,7 +90,7 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         "LARGEST_QUERY": rounding.MOST_QUERY,
     }
     return {
-        **{name: f"{value.hex()}f" for name, value in single.items()},
+        **{name: f"{float(np.float32(value)).hex()}f" for name, value in single.items()},
         **{name: value.hex() for name, value in double.items()},
         "FIRST_BET": str(bets.FIRST_STAKE),
         "TICKET_BITS": str(order.TICKET_BITS),
@@ -103,7 +105,9 @@ def _nvrtc() -> Any:
 
         version = nvrtc.nvrtcVersion()
     except Exception as error:
-        raise ImportError(f"a search on a CUDA device compiles its kernels with NVRTC: {EXTRA}") from error
+        raise ImportError(
+            f"a search on a CUDA device compiles its kernels with NVRTC: {EXTRA}"
+        ) from error
     return nvrtc, version[1:]
 
 
@@ -111,7 +115,11 @@ def compiled(architecture: str, names: Mapping[str, str]) -> bytes:
     """Return the machine code for a card, ``"sm_90"`` say, compiled or as it was kept."""
     nvrtc, version = _nvrtc()
     text = source()
-    options = [f"--gpu-architecture={architecture}", *OPTIONS, *(f"-D{k}={v}" for k, v in names.items())]
+    options = [
+        f"--gpu-architecture={architecture}",
+        *OPTIONS,
+        *(f"-D{k}={v}" for k, v in names.items()),
+    ]
     key = hashlib.sha256(repr((text, options, version)).encode()).hexdigest()
     kept = cache_folder() / f"{key[:40]}.cubin"
     try:
@@ -148,7 +156,9 @@ def _compile(nvrtc: Any, text: str, options: list[str]) -> bytes:
         )
     if int(status) != 0:
         log = _read(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
-        raise CudaError(f"the kernels could not be compiled: {log.decode(errors='replace').strip()}")
+        raise CudaError(
+            f"the kernels could not be compiled: {log.decode(errors='replace').strip()}"
+        )
     image = _read(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
     nvrtc.nvrtcDestroyProgram(program)
     return image

@@ -199,3 +199,14 @@ class Launches:
             )[0]
             if status:
                 check((status,))
+
+
+_streams: dict[int, Any] = {}
+
+
+def stream(address: int) -> Any:
+    """Return a stream by its address, as launches take it."""
+    found = _streams.get(address)
+    if found is None:
+        found = _streams[address] = bindings().CUstream(address)
+    return found

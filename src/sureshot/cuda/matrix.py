@@ -13,7 +13,7 @@ from sureshot.cuda import compiler, driver
 if TYPE_CHECKING:
     from sureshot._types import Floats
     from sureshot.cuda.arrays import DeviceArray
-    from sureshot.cuda.driver import Device, Memory
+    from sureshot.cuda.driver import Device
 
 # The memory that a search takes on the device, in bytes, or as a share of the data if that is more.
 MOST_MEMORY = 256 << 20
@@ -35,9 +35,12 @@ def module(device: int, row: str, query: str, metric: str, *, aligned: bool) -> 
 class Norms:
     """Squared norms of the rows of a matrix, or of upper bounds of them, on the device and on the host."""
 
-    def __init__(self, squares: Floats, on: Device, words: str, *, exact: bool, equal: bool) -> None:
+    def __init__(
+        self, squares: Floats, on: Device, words: str, *, exact: bool, equal: bool, rounding: float
+    ) -> None:
         self.squares = squares
         self.words = words  # what it rests on that they are right
+        self.rounding = rounding  # by how much of itself a norm may be off
         self.exact = exact  # they are the norms, and not just upper bounds
         self.equal = equal  # one bound for all rows: nothing is known of which are longer
         self.largest = float(np.sqrt(squares.max()))
@@ -95,8 +98,3 @@ def matrix_of(data: Any, array: DeviceArray) -> DeviceMatrix:
         return made  # of an array that nothing can refer to weakly nothing is kept
     _known[key] = (reference, made)
     return made
-
-
-def memory_of(on: Device, size: int) -> Memory:
-    """Return new memory on a device."""
-    return driver.Memory(on, size)

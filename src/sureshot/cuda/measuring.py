@@ -85,10 +85,11 @@ def measure(
     if not finite.all():
         at = int(np.argmin(finite))
         row = at if arms is None else int(arms[at])
-        raise ValueError(f"data row {row} holds values that are not finite, or too large for a norm")
+        raise ValueError(
+            f"data row {row} holds values that are not finite, or too large for a norm"
+        )
     if outside >= 0:
         row = int(outside) if arms is None else int(arms[outside])
         low, high = limits
         raise BoundsError(f"data row {row} holds values outside the bounds ({low:g}, {high:g})")
     return Measured(squares.copy(), largest, sums.copy())
-

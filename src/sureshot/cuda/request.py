@@ -14,14 +14,13 @@ from sureshot._validate.running import drawn_seed
 from sureshot.bounds import Bounds
 from sureshot.cuda.arrays import DeviceArray, device_array, is_on_device
 from sureshot.cuda.compiler import METRICS, QUERIES, ROWS
+from sureshot.cuda.plan import MOST_ARMS
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
     from sureshot._validate.bounds import KnownBounds
 
 METHODS = ("betting", "exact")
-# The most arms of an answer: they are ranked by one block of threads.
-MOST_ARMS = 1000
 # Columns and rows are counted in 31 bits on the device.
 MOST_COUNT = 2**31 - 2**16
 
@@ -69,9 +68,7 @@ def checked(
     metric = one_of(metric, METRICS, "metric of a search on a device")
     epsilon, delta = loss_and_risk(epsilon, delta)
     method = one_of(method, METHODS, "method of a search on a device")
-    for name, value in unsupported.items():
-        if value is not None:
-            raise ValueError(f"a search on a device does not know {name}: expected None, got {value!r}")
+    refuse_unsupported("search", unsupported)
     arms = None
     if where is not None:
         arms = selected_arms(on_host(where, "where"), rows, "data rows")
@@ -98,25 +95,38 @@ def checked(
     )
 
 
+def refuse_unsupported(what: str, arguments: dict[str, Any]) -> None:
+    """Raise an error if an argument is given that means nothing on a device."""
+    for name, value in arguments.items():
+        if value is not None:
+            raise ValueError(f"a {what} on a device takes no {name}: expected None, got {value!r}")
+
+
 def data_on_device(data: Any) -> DeviceArray:
     """Return the data, which must be a matrix that the kernels can read."""
     array = device_array(data, "data")
     if len(array.shape) != 2:
-        raise ValueError(f"data must have 2 dimensions (arms, coordinates), got shape {array.shape}")
+        raise ValueError(
+            f"data must have 2 dimensions (arms, coordinates), got shape {array.shape}"
+        )
     if array.dtype not in ROWS:
         raise TypeError(f"data on a device must hold one of {', '.join(ROWS)}, got {array.dtype}")
     rows, width = array.shape
     if 0 in array.shape:
         raise ValueError(f"data must not be empty, got shape {array.shape}")
     if max(rows, width) > MOST_COUNT:
-        raise ValueError(f"data on a device must have fewer than {MOST_COUNT:,} rows and columns, got shape {array.shape}")
+        raise ValueError(
+            f"data on a device must have fewer than {MOST_COUNT:,} rows and columns, got shape {array.shape}"
+        )
     if array.strides[1] != 1 and width > 1:
         raise ValueError(
             "data on a device must have rows whose values follow each other, got strides "
             f"{array.strides}; make them so once with data.contiguous() or ascontiguousarray"
         )
     if array.strides[0] < width and rows > 1:
-        raise ValueError(f"data on a device must have rows that do not overlap, got strides {array.strides}")
+        raise ValueError(
+            f"data on a device must have rows that do not overlap, got strides {array.strides}"
+        )
     return array
 
 
@@ -132,7 +142,9 @@ def query_on_device(query: Any, data: DeviceArray) -> DeviceArray | Array:
     if array.shape[0] == 0:
         raise ValueError("query must hold at least one query, got none")
     if array.device != data.device:
-        raise ValueError(f"query must lie on device {data.device} like data, got device {array.device}")
+        raise ValueError(
+            f"query must lie on device {data.device} like data, got device {array.device}"
+        )
     if array.dtype not in QUERIES or (array.strides[-1] != 1 and array.shape[-1] > 1):
         return query_rows(on_host(query, "query"), data.shape[1])
     return array
@@ -201,4 +213,3 @@ def bounds_key(bounds: Any) -> Any:
     if isinstance(bounds, Bounds):
         return id(bounds) if bounds.unchangeable else None
     return None
-

@@ -17,7 +17,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) measure(const __grid_co
     constexpr int ROWS = 4;
     __shared__ double sums[2][WARPS][ROWS];
     __shared__ float tops[WARPS][ROWS];
-    const int units = (p.width + UNIT - 1) / UNIT;
     for (int group = blockIdx.x; group * ROWS < p.n; group += p.grid) {
         const ROW* row[ROWS];
         #pragma unroll

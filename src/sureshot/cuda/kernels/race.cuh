@@ -18,24 +18,21 @@ struct Threshold {                    // of a query
     double tau;                       // with epsilon, as scores are ranked
     double square;                    // |q|^2
     double scale;
-    float weight, inverse_weight;     // of all blocks
+    float weight;                     // of all blocks
 };
 
 __device__ __forceinline__ Threshold threshold_of(const Params& p, const Work* work, int query) {
     Threshold t;
-    const Step begin = p.order[(size_t)query * (DRAWS + 1)];
     t.square = fresh(work->square);
     t.tau = fresh(work->tau) + (METRIC == COSINE ? p.epsilon * sqrt(t.square) : p.epsilon);
     t.scale = fresh(work->scale);
-    t.weight = begin.left;
-    t.inverse_weight = begin.inverse_left;
+    t.weight = p.order[(size_t)query * (DRAWS + 1)].left;
     return t;
 }
 
 struct Goal {                         // of a row, in units of the scaled query
     float square;                     // of its norm, raised
     float theta;                      // what its inner product must exceed, less a guard
-    bool too_short;                   // to do so
 };
 
 __device__ __forceinline__ Goal goal_of(const Params& p, const Threshold& t, int row) {
@@ -51,8 +48,14 @@ __device__ __forceinline__ Goal goal_of(const Params& p, const Threshold& t, int
     g.square = fmaxf((float)(square * p.raised), SMALLEST_SQUARE);
     const float scaled = (float)(needed * t.scale);
     g.theta = scaled - (GUARD * sqrtf(g.square * t.weight) + GUARD_OF_THRESHOLD * fabsf(scaled));
-    g.too_short = g.theta * t.inverse_weight > sqrtf(g.square * t.inverse_weight);
     return g;
+}
+
+// Whether what is not read of a row is too short for its sum so far, before a step at which so much is left.
+__device__ __forceinline__ bool too_short(const Goal& g, float sum, float mass, float inverse_left) {
+    const float root = sqrtf(fmaxf(g.square - mass, 0.0f) * inverse_left);
+    const bool below = (g.theta - sum) * inverse_left > root;
+    return METRIC == ABSOLUTE ? below && (g.theta + sum) * inverse_left > root : below;
 }
 
 struct Arm {                          // what is known of an arm before a step
@@ -147,6 +150,7 @@ __device__ void race(const Params& p, Work* work, int query, int stage, int begi
     const float4* source = p.records + (size_t)(query * 2 + (stage & 1)) * p.capacity * 2;
     float4* target = p.records + (size_t)(query * 2 + (stage & 1 ^ 1)) * p.capacity * 2;
     u64* slots = p.slots + (size_t)(query * 2 + (stage & 1)) * p.slot_count;
+    const float at_begin = order[begin].inverse_left;
     const int total = stage == 1 ? p.n : fresh(work->count[stage - 1]);
     const int teams = p.grid * WARPS, grab = SIDE == 32 ? 1 : max(1, min(32, (total + teams - 1) / teams));
     const bool once = (long long)teams * grab >= total;
@@ -179,12 +183,18 @@ __device__ void race(const Params& p, Work* work, int query, int stage, int begi
                 if (base >= total) { exhausted = true; break; }
                 bool open = lane < grab && base + lane < total;
                 if (open) {
-                    own = stage == 1 ? base + lane : __float_as_int(__ldcg(&source[(size_t)(base + lane) * 2].x));
-                    open = __ldcg(mark + own) != (int)p.epoch;
+                    float sum = 0.0f, mass = 0.0f;
+                    own = base + lane;
+                    if (stage > 1) {
+                        const float4 a = __ldcg(&source[(size_t)own * 2]);
+                        mass = __ldcg(&source[(size_t)own * 2 + 1].x);
+                        sum = a.y;
+                        own = __float_as_int(a.x);
+                    }
                     const Goal goal = goal_of(p, limit, row_at(p, own));
                     own_square = goal.square;
                     own_theta = goal.theta;
-                    open = open && !goal.too_short;
+                    open = __ldcg(mark + own) != (int)p.epoch && !too_short(goal, sum, mass, at_begin);
                 }
                 waiting = __ballot_sync(ALL_LANES, open);
                 continue;

@@ -29,7 +29,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) first(const __grid_cons
 // A first race is short where few rows are too short: then the threshold is poor, and the best of it make a better one.
 __device__ int first_end(const Params& p, const Work* work, int query) {
     const int at = (int)((long long)(threadIdx.x & 255) * p.n / 256);
-    const bool pruned = threadIdx.x < 256 && goal_of(p, threshold_of(p, work, query), row_at(p, at)).too_short;
+    const float left = p.order[(size_t)query * (DRAWS + 1)].inverse_left;
+    const bool pruned = threadIdx.x < 256 && too_short(goal_of(p, threshold_of(p, work, query), row_at(p, at)), 0.0f, 0.0f, left);
     return __syncthreads_count(pruned) * 2 < 256 ? p.low : p.high;
 }
 
