@@ -103,6 +103,65 @@ def _inverse(count: Float32s) -> Float32s:
     return np.divide(_ONE, np.maximum(count, _ONE), dtype=_f)
 
 
+@dataclass(slots=True)
+class Played:
+    """What a round leaves: the sums and the wealth of each arm, and which wealths have won."""
+
+    sums: Sums
+    wealth: Float32s  # (signs, arms)
+    won: Bools  # (signs, arms)
+
+
+def play(
+    x: Float32s,
+    squares: Float32s,
+    sums: Sums,
+    wealth: Float32s,
+    steps: Steps,
+    theta: Float32s,
+    square_limit: Float32s,
+    level: np.float32,
+) -> Played:
+    """Bet on the steps of a round.
+
+    Parameters
+    ----------
+    x, squares
+        Block sums and sums of squares of the steps, (arms, steps).
+    sums, wealth
+        Before the round; a second row of wealth is for the rewards with the other sign.
+    theta, square_limit
+        Threshold less guard, and widened squared norm, of each arm.
+    level
+        A wealth that has reached it has won, and counts as infinite from there on.
+    """
+    count = x.shape[1]
+    y = x * steps.inverse_weight
+    y_squared = y * y
+    u = np.fmax(squares * steps.inverse_weight, y_squared)
+    bases = sums.parts()
+    scans = [scanned(filled(now, 0)) for now in (x, y, y_squared, squares, u)]
+    past = Sums(*(before(s, base)[:, :count] for s, base in zip(scans, bases, strict=True)))
+    won = np.zeros(wealth.shape, dtype=bool)
+    after = np.empty_like(wealth)
+    for j, sign in enumerate((_ONE, -_ONE)[: len(wealth)]):
+        seen = Sums(sign * past.known, sign * past.y, past.y_squared, past.squares, past.u)
+        found = factors(sign * y, u, seen, steps, theta, square_limit)
+        now = wealth[j][:, None] * scanned(filled(found.factor, 1), np.multiply)
+        won[j] = ((now[:, :count] >= level) | found.certain).any(axis=1)
+        last = np.where(now[:, -1] < _f(rounding.LEAST_WEALTH), _ZERO, now[:, -1])
+        after[j] = np.where(won[j], _f(np.inf), last)
+    ends = (base + s[:, -1] for s, base in zip(scans, bases, strict=True))
+    return Played(Sums(*ends), after, won)
+
+
+def filled(values: Float32s, rest: float) -> Float32s:
+    """Return the numbers of a round, with lanes beyond the last step filled up."""
+    lanes = np.full((len(values), rounding.ROUND), _f(rest))
+    lanes[:, : values.shape[1]] = values
+    return lanes
+
+
 def scanned(values: Float32s, operation: np.ufunc = np.add) -> Float32s:
     """Return the inclusive sums, or products, along a round as `ROUND` lanes make them.
 
@@ -131,10 +190,13 @@ def variance(mean: Float32s, second: Float32s, steps: Steps) -> Float32s:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """What a round does to the wealth of each arm."""
+    """What a round does to the wealth of each arm, and the numbers of each bet: none where size is 0."""
 
     factor: Float32s
     certain: Bools
+    size: Float32s
+    needed: Float32s  # mu
+    payoff: Float32s
 
 
 def factors(
@@ -174,4 +236,4 @@ def factors(
     factor = np.fmin(np.fmax(factor, _f(rounding.LEAST_FACTOR)), _f(rounding.MOST_FACTOR))
     bet = (steps.count >= FIRST_STAKE) & (d > _ZERO) & ~certain
     bet &= (rho > _ZERO) & (r < _LARGEST) & (size < _LARGEST)
-    return Factors(np.where(bet, factor, _ONE), certain)
+    return Factors(np.where(bet, factor, _ONE), certain, np.where(bet, size, _ZERO), mu, payoff)

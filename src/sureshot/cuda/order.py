@@ -48,7 +48,7 @@ class Order:
         return len(self.blocks)
 
 
-def weights(query: Floats, block: int, chunk: int) -> Floats:
+def weights(query: Array, block: int, chunk: int) -> Floats:
     """Return |q_b|**2 of each block in float64, raised by `rounding.WEIGHT_SHARE`.
 
     A chunk adds its squares in the order of columns, and the chunks are added in pairs, the upper half to the
@@ -133,7 +133,7 @@ def _product(words: Words, total: int) -> tuple[Words, Words]:
     return high, (middle << _HALF) | (low & _LOW)
 
 
-def order_of(query: Floats, block: int, chunk: int, seed: int, draws: int) -> Order:
+def order_of(query: Array, block: int, chunk: int, seed: int, draws: int) -> Order:
     """Draw the order of a query that is not zero."""
     counts, unit = tickets_of(weights(query, block, chunk))
     ends = np.cumsum(counts)

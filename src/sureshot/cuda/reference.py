@@ -247,35 +247,14 @@ class Search:
         """Place the bets of a round, keep sums and wealth, and return which arms are dropped."""
         steps = bets.Steps.of(self.order, start, end)
         x, squares = self.block_sums(arms, start, end)
-        y = x * steps.inverse_weight
-        y_squared = y * y
-        u = np.fmax(squares * steps.inverse_weight, y_squared)
-        old = self.sums.taken(arms)
-        scans = [bets.scanned(_to_round(now, 0)) for now in (x, y, y_squared, squares, u)]
-        past = bets.Sums(
-            *(
-                bets.before(scan, base)[:, : end - start]
-                for scan, base in zip(scans, old.parts(), strict=True)
-            )
+        played = bets.play(
+            x, squares, self.sums.taken(arms), self.wealth[:, arms], steps, theta, limit, level
         )
-        for total, scan, base in zip(self.sums.parts(), scans, old.parts(), strict=True):
-            total[arms] = base + scan[:, -1]
-        too_long = ~(self.sums.squares[arms] <= limit)
-        self.too_long += arms[too_long].tolist()
-        reached = np.ones(len(arms), dtype=bool)
-        for j, sign in enumerate(self.signs):
-            signed = _f(sign)
-            seen = bets.Sums(
-                signed * past.known, signed * past.y, past.y_squared, past.squares, past.u
-            )
-            found = bets.factors(signed * y, u, seen, steps, theta, limit)
-            products = bets.scanned(_to_round(found.factor, 1), np.multiply)
-            wealth = self.wealth[j, arms][:, None] * products
-            now = (wealth[:, : end - start] >= level) | found.certain
-            won = now.any(axis=1)
-            last = np.where(wealth[:, -1] < _f(rounding.LEAST_WEALTH), _f(0), wealth[:, -1])
-            self.wealth[j, arms] = np.where(won, _f(np.inf), last)
-            reached &= won
+        for total, now in zip(self.sums.parts(), played.sums.parts(), strict=True):
+            total[arms] = now
+        self.wealth[:, arms] = played.wealth
+        self.too_long += arms[~(played.sums.squares <= limit)].tolist()
+        reached: Bools = np.logical_and.reduce(played.won)
         return reached
 
     # -- decisions
@@ -327,7 +306,7 @@ class Search:
         self.scaled_query = (self.query * self.order.scale).astype(_f)
         n_rows = len(question.data)
         self.sums = bets.Sums.of(n_rows)
-        self.wealth = np.ones((2, n_rows), dtype=_f)
+        self.wealth = np.ones((len(self.signs), n_rows), dtype=_f)
         with np.errstate(all="ignore"):
             return self._staged()
 
@@ -387,13 +366,6 @@ class Search:
         return Found(
             arms[best], scores[best], order, self.stages, self.evaluated, self.too_long, choice
         )
-
-
-def _to_round(values: Float32s, rest: float) -> Float32s:
-    """Return the values of a round with lanes beyond the last step filled up."""
-    filled = np.full((len(values), rounding.ROUND), _f(rest))
-    filled[:, : values.shape[1]] = values
-    return filled
 
 
 def search(question: Question, plan: plans.Plan | None = None) -> Found:
