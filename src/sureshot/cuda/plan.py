@@ -9,8 +9,19 @@ from sureshot.cuda import rounding
 # Blocks of a row are read in 64 bytes: two sectors. Longer ones need fewer steps but not less time, except for weak signals.
 BLOCK_BYTES = rounding.CHUNKS * rounding.CHUNK_BYTES
 
+# Threads that evaluate a row together: warps of lanes, each with a chunk of a unit of columns.
+WARPS, LANES = 16, 32
+THREADS = WARPS * LANES
+
+# Units of a piece of a row, at least, and the most pieces of a row.
+UNITS = 2
+MOST_PIECES = 32
+
 # Tickets drawn with replacement for an order; repeats are dropped.
 DRAWS = 1024
+
+# The most arms of an answer: they are ranked by one block of threads.
+MOST_ARMS = 1000
 
 # Rows evaluated before the first bet, and slots for candidates, where k is small.
 FIRST_ROWS = 64
@@ -88,3 +99,16 @@ def plan_of(n_arms: int, n_coordinates: int, k: int, itemsize: int) -> Plan:
         second_cap=SECOND_CAP if n_arms < MANY_ROWS else SECOND_CAP_OF_MANY,
         second_chance=SECOND_CAP * block <= CHANCE_SHARE * n_coordinates,
     )
+
+
+def pieces_of(n_coordinates: int, chunk: int) -> tuple[int, int]:
+    """Return in how many pieces a row is added up, and the units of each.
+
+    Examples
+    --------
+    >>> pieces_of(100_000, 4), pieces_of(10, 16), pieces_of(10**7, 4)
+    ((25, 2), (1, 2), (32, 153))
+    """
+    units = -(-n_coordinates // (THREADS * chunk))
+    piece = max(UNITS, -(-units // MOST_PIECES))
+    return -(-units // piece), piece

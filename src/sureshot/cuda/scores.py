@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.cuda.order import folded, in_sequence
+from sureshot.cuda.plan import LANES, WARPS, pieces_of
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats
-
-# Threads of a piece: so many warps of so many lanes, each with two chunks.
-WARPS = 16
-LANES = 32
-UNITS = 2
 
 
 def row_sums(rows: Array, query: Floats, chunk: int, *, squared_distance: bool = False) -> Floats:
@@ -26,15 +22,15 @@ def row_sums(rows: Array, query: Floats, chunk: int, *, squared_distance: bool =
     sum are rounded each.
     """
     n_rows, n_columns = rows.shape
-    piece = UNITS * WARPS * LANES * chunk
-    pieces = -(-n_columns // piece)
-    shape = (pieces, UNITS, WARPS, LANES, chunk)
+    pieces, units = pieces_of(n_columns, chunk)
+    piece = units * WARPS * LANES * chunk
+    shape = (pieces, units, WARPS, LANES, chunk)
     q = _filled(np.asarray(query, dtype=np.float64)[None], pieces * piece).reshape(shape)
     totals = np.empty(n_rows)
     for i, row in enumerate(rows):
         v = _filled(row.astype(np.float64)[None], pieces * piece).reshape(shape)
         terms = (q - v) * (q - v) if squared_distance else v * q
-        in_lanes = np.moveaxis(terms, 1, 3).reshape(pieces, WARPS, LANES, UNITS * chunk)
+        in_lanes = np.moveaxis(terms, 1, 3).reshape(pieces, WARPS, LANES, units * chunk)
         warps = np.zeros(WARPS)
         for sums in folded(in_sequence(in_lanes)):
             warps = warps + sums
