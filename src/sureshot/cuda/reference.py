@@ -16,7 +16,14 @@ import numpy as np
 
 from sureshot.cuda import bets, rounding
 from sureshot.cuda import plan as plans
-from sureshot.cuda.order import Order, folded, in_sequence, order_of
+from sureshot.cuda.order import (
+    Order,
+    block_squares,
+    folded,
+    in_sequence,
+    order_of,
+    square_of,
+)
 from sureshot.cuda.scores import row_sums
 
 if TYPE_CHECKING:
@@ -96,7 +103,8 @@ class Search:
         itemsize = question.data.dtype.itemsize
         self.plan = plan or plans.plan_of(len(self.arms), n_columns, self.k, itemsize)
         self.query = np.asarray(question.query, dtype=np.float64)
-        self.query_square = float(row_sums(self.query[None], self.query, self.plan.chunk)[0])
+        squares = block_squares(self.query, self.plan.block, self.plan.chunk)
+        self.query_square = square_of(squares)
         self.evaluated: dict[int, float] = {}
         self.stages: list[Stage] = []
         self.too_long: list[int] = []
