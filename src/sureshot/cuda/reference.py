@@ -316,8 +316,7 @@ class Search:
         n_rows = len(question.data)
         self.sums = bets.Sums.of(n_rows)
         self.wealth = np.ones((len(self.signs), n_rows), dtype=_f)
-        with np.errstate(all="ignore"):
-            return self._staged()
+        return self._staged()
 
     def _staged(self) -> Found:
         plan = self.plan
@@ -378,5 +377,6 @@ class Search:
 
 
 def search(question: Question, plan: plans.Plan | None = None) -> Found:
-    """Answer a question as a device does."""
-    return Search(question, plan).run()
+    """Answer a question as a device does, which gives no warnings about numbers that are not finite."""
+    with np.errstate(all="ignore"):
+        return Search(question, plan).run()
