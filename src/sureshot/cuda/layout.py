@@ -63,6 +63,11 @@ WORK = np.dtype(
     ]
 )  # fmt: skip
 
+# Bytes of shared memory: tickets of the first kernel, and scores that are merged.
+MERGED = 3072
+MERGE_BYTES = MERGED * 12 + 1024
+TICKET_BYTES = 65_552 + 2 * 4 * 4096 + 4 * 1024 + 1024
+
 # Why every arm was evaluated.
 ASKED, NO_HOPE, BEYOND_RANGE, TOO_MANY, FEW_ARMS, SHORT_ROWS = 1, 2, 3, 4, 5, 6
 REASONS = {

@@ -12,7 +12,15 @@ import numpy as np
 
 from sureshot.cuda import driver, rounding
 from sureshot.cuda import plan as plans
-from sureshot.cuda.layout import BEYOND_RANGE, FEW_ARMS, SHORT_ROWS, WORK, Params
+from sureshot.cuda.layout import (
+    BEYOND_RANGE,
+    FEW_ARMS,
+    MERGE_BYTES,
+    SHORT_ROWS,
+    TICKET_BYTES,
+    WORK,
+    Params,
+)
 from sureshot.cuda.matrix import module
 from sureshot.cuda.reference import STEPS_PER_LEVEL
 
@@ -21,11 +29,6 @@ if TYPE_CHECKING:
     from sureshot.cuda.matrix import DeviceMatrix, Norms
 
 KERNELS = ("first", "race_1", "exact_1", "race_2", "exact_2", "race_3", "exact_3")
-
-# Bytes of shared memory: tickets of the first kernel, scores that are merged, and candidates beside them.
-MERGED = 3072
-MERGE_BYTES = MERGED * 12 + 1024
-TICKET_BYTES = 65_552 + 2 * 4 * 4096 + 4 * 1024 + 1024
 
 # Blocks of a row whose tickets one block of threads counts.
 NARROW = 8192

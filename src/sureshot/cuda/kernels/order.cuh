@@ -208,3 +208,20 @@ __device__ void draw_order(const Params& p, Work* work, int query, Tickets& sm) 
     }
     write_order(p, work, query, sm.draws, block, tickets, total, unit, scale);
 }
+
+// For rows of too many blocks: only the norm of the query, and every arm is evaluated.
+__device__ void no_order(const Params& p, Work* work, int query, Tickets& sm) {
+    const double* weights = p.weights + (size_t)query * p.blocks;
+    double square = 0.0;
+    for (int b = threadIdx.x; b < p.blocks; b += THREADS) square += __ldcg(weights + b);
+    #pragma unroll
+    for (int o = 16; o; o >>= 1) square += __shfl_xor_sync(ALL_LANES, square, o);
+    if (lane_of() == 0) sm.draws.squares[warp_of()] = square;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        square = 0.0;
+        for (int v = 0; v < WARPS; v++) square += sm.draws.squares[v];
+        work->square = square;
+    }
+    begin_query(p, work, false);
+}

@@ -11,8 +11,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) first(const __grid_cons
     if (blockIdx.x < weighing) {
         const QUERY* q = p.query + (size_t)query * p.query_stride;
         for (int s = blockIdx.x; s < slices; s += weighing) weigh(p, q, p.weights + (size_t)query * p.blocks, work, s);
-        if (p.blocks <= NARROW && last_to_arrive(&work->arrived[0], weighing, &sm.flag)) {
-            draw_order(p, work, query, *reinterpret_cast<Tickets*>(shared));
+        if (last_to_arrive(&work->arrived[0], weighing, &sm.flag)) {
+            if (p.blocks <= NARROW) draw_order(p, work, query, *reinterpret_cast<Tickets*>(shared));
+            else no_order(p, work, query, *reinterpret_cast<Tickets*>(shared));
             __syncthreads();
         }
     }
@@ -125,7 +126,8 @@ __device__ void look_ahead(const Params& p, Work* work, int query, int stage, in
 
 // After a race: few arms are evaluated, which is the answer; of many the best ones, which raises the threshold.
 __device__ __forceinline__ void exact_after(const Params& p, Work* work, int query, int stage, Merge& sm, int* chosen, int* chosen_count) {
-    if (fresh(work->state) != RACING) return;
+    // One answer for all threads: the last block may change the state while others begin.
+    if (__syncthreads_or(fresh(work->state) != RACING)) return;
     const int count = fresh(work->count[stage]);
     const bool answer = count <= p.direct;
     List list = left_after(p, query, stage, count);
@@ -151,8 +153,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) exact_2(const __grid_co
 // What is left in the end, or everything.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) exact_3(const __grid_constant__ Params p) {
     SHARED_MERGE; QUERY_OF_BLOCK;
+    if (__syncthreads_or(fresh(work->state) == ANSWERED)) return;
     const int state = fresh(work->state), stage = state == RACING ? 3 : fresh(work->stage);
-    if (state == ANSWERED) return;
     const int left = stage ? fresh(work->count[stage]) : p.n;
     List list = {nullptr, 1, p.n};
     if (stage) list = left_after(p, query, stage, left);
@@ -165,6 +167,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) exact_3(const __grid_co
     else { __threadfence(); choose(p, work, query, sm); }
 }
 
-extern "C" __global__ void sizes(int* out) {
-    out[0] = sizeof(Params); out[1] = sizeof(Work); out[2] = sizeof(Tickets); out[3] = sizeof(Merge);
-}
+static_assert(sizeof(Params) == PARAMS_BYTES && sizeof(Work) == WORK_BYTES, "host and kernels share these structures");
+static_assert(sizeof(Merge) <= MERGE_BYTES && sizeof(Tickets) <= TICKET_BYTES, "the host reserves their shared memory");
