@@ -53,6 +53,9 @@ COST_SAMPLE = 2048
 MOST_COST = 0.08
 FEW_LEFT = 8
 
+# Where it does not pay and at most one arm in so many is dropped, all of them are evaluated, so that the answer is exact.
+NEARLY_ALL = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
