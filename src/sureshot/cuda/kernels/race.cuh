@@ -35,8 +35,7 @@ struct Goal {                         // of a row, in units of the scaled query
     float theta;                      // what its inner product must exceed, less a guard
 };
 
-__device__ __forceinline__ Goal goal_of(const Params& p, const Threshold& t, int row) {
-    const double square = p.square[row];
+__device__ __forceinline__ Goal goal_of(const Params& p, const Threshold& t, int row, double square) {
     double needed = t.tau;
     if (METRIC == SQUARED_DISTANCE) {
         const double both = t.square + square;
@@ -192,7 +191,7 @@ __device__ void run_race(const Params& p, Work* work, int query, int begin, int 
                         sum = a.y;
                         own = __float_as_int(a.x);
                     }
-                    const Goal goal = goal_of(p, limit, row_at(p, own));
+                    const Goal goal = goal_of(p, limit, row_at(p, own), p.square[row_at(p, own)]);
                     own_square = goal.square;
                     own_theta = goal.theta;
                     open = __ldcg(mark + own) != (int)p.epoch && !too_short(goal, sum, mass, at_begin);

@@ -100,6 +100,7 @@ struct Params {
 };
 
 constexpr int DRAWS = 1024;
+constexpr int SAMPLES = 2048;         // arms that are looked at to decide how a query goes on
 constexpr int MERGED = 3072;          // most scores that are ranked at once
 
 #define QUERY_OF_BLOCK const int query = blockIdx.y; Work* work = p.work + query

@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) first(const __grid_cons
 __device__ int first_end(const Params& p, const Work* work, int query) {
     const int at = (int)((long long)(threadIdx.x & 255) * p.n / 256);
     const float left = p.order[(size_t)query * (DRAWS + 1)].inverse_left;
-    const bool pruned = threadIdx.x < 256 && too_short(goal_of(p, threshold_of(p, work, query), row_at(p, at)), 0.0f, 0.0f, left);
+    const bool pruned = threadIdx.x < 256 && too_short(goal_of(p, threshold_of(p, work, query), row_at(p, at), p.square[row_at(p, at)]), 0.0f, 0.0f, left);
     return __syncthreads_count(pruned) * 2 < 256 ? p.low : p.high;
 }
 
@@ -89,11 +89,22 @@ __device__ void look_ahead(const Params& p, Work* work, int query, int stage, in
     const float2 inverse = p.inverse[end];
     long long needed = 0;
     int seen = 0;
-    for (int i = threadIdx.x; i < p.samples; i += THREADS) {
-        const int4 state = __ldcg(p.sample + (size_t)query * p.samples + i);
-        const int position = i * p.sample_stride;
-        if (state.x != (int)(p.epoch * 4u + (u32)stage) || fresh(p.mark[(size_t)query * p.n + position]) == (int)p.epoch) continue;
-        const Goal goal = goal_of(p, limit, row_at(p, position));
+    constexpr int EACH = SAMPLES / THREADS;                     // all loads of a thread on their way together
+    int4 states[EACH];
+    bool counts[EACH];
+    double squares[EACH];
+    #pragma unroll
+    for (int r = 0; r < EACH; r++) {
+        const int i = r * THREADS + threadIdx.x, position = min(i, p.samples - 1) * p.sample_stride;
+        states[r] = __ldcg(p.sample + (size_t)query * p.samples + min(i, p.samples - 1));
+        counts[r] = i < p.samples && fresh(p.mark[(size_t)query * p.n + position]) != (int)p.epoch;
+        squares[r] = p.square[row_at(p, position)];
+    }
+    #pragma unroll
+    for (int r = 0; r < EACH; r++) {
+        const int4 state = states[r];
+        if (!counts[r] || state.x != (int)(p.epoch * 4u + (u32)stage)) continue;
+        const Goal goal = goal_of(p, limit, row_at(p, (r * THREADS + threadIdx.x) * p.sample_stride), squares[r]);
         const float sum = __int_as_float(state.y), mean = __int_as_float(state.z) * inverse.x;
         const float variance = variance_of(end, mean, __int_as_float(state.w) * inverse.x, inverse.y);
         int steps = steps_needed(p, (goal.theta - sum) * next.inverse_left - mean, variance, end);
