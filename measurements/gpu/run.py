@@ -13,9 +13,9 @@ import torch
 
 import sureshot
 from measurements.gpu import clock, sets
-from sureshot.cuda.matrix import matrix_of
 from sureshot.cuda.arrays import device_array
 from sureshot.cuda.driver import stream
+from sureshot.cuda.matrix import matrix_of
 
 K = 10
 REPEATS = 20
@@ -39,12 +39,35 @@ def main() -> None:
     queries = asked.float().contiguous()
     right = sets.best_rows(data, queries, K)
     bounds = sureshot.scan(data)
-    common = {"set": options.set, "dtype": options.dtype, "n": n, "width": options.width, **machine()}
+    common = {
+        "set": options.set,
+        "dtype": options.dtype,
+        "n": n,
+        "width": options.width,
+        **machine(),
+    }
     for batch in (1, 16):
         row = {**common, "batch": batch, **measured(data, queries, asked, bounds, right, batch)}
         with options.out.open("a") as file:
             file.write(json.dumps(row) + "\n")
-        shown = {key: row[key] for key in ("set", "dtype", "n", "batch", "right", "torch_device", "torch_wall", "ours_device", "ours_wall", "stages", "choice", "share", "counts")}
+        shown = {
+            key: row[key]
+            for key in (
+                "set",
+                "dtype",
+                "n",
+                "batch",
+                "right",
+                "torch_device",
+                "torch_wall",
+                "ours_device",
+                "ours_wall",
+                "stages",
+                "choice",
+                "share",
+                "counts",
+            )
+        }
         print(json.dumps(shown), flush=True)
 
 
@@ -54,14 +77,18 @@ def machine() -> dict[str, Any]:
     try:
         answer = subprocess.run(
             ["nvidia-smi", f"--query-gpu={asked}", "--format=csv,noheader"],
-            capture_output=True, check=True, text=True,
+            capture_output=True,
+            check=True,
+            text=True,
         ).stdout.splitlines()[0]
     except (OSError, subprocess.CalledProcessError):
         answer = torch.cuda.get_device_name()
     return {"device": answer, "torch": torch.__version__, "python": sys.version.split()[0]}
 
 
-def measured(data: Any, queries: Any, asked: Any, bounds: Any, right: Any, batch: int) -> dict[str, Any]:
+def measured(
+    data: Any, queries: Any, asked: Any, bounds: Any, right: Any, batch: int
+) -> dict[str, Any]:
     """Return the times of one size of batch."""
 
     def some(of: Any, i: int) -> Any:
@@ -83,38 +110,55 @@ def measured(data: Any, queries: Any, asked: Any, bounds: Any, right: Any, batch
         product_to_host(i)
         found = search(i)
     (launches,) = [
-        one for key, one in matrix_of(data, device_array(data, "data")).searches.items() if one.together == batch
+        one
+        for one in matrix_of(data, device_array(data, "data")).searches.values()
+        if one.together == batch
     ]
     raw = stream(torch.cuda.current_stream().cuda_stream)
-    parts = launches._kernels
 
     def launch(i: int) -> None:
         query = some(queries, i)
         launches.begin(query.data_ptr(), data.shape[1], batch, i, 0.0, raw)
 
     results = [search(i) for i in range(repeats)]
-    is_right = sum(
-        int((one.indices == (right[i % len(right)] if batch == 1 else right[:batch])).all())
-        for i, one in enumerate(results)
-    )
-    stages = {}
-    for kernel in parts:
-        stages[kernel.name] = 0.0
+    is_right = 0
+    for i, one in enumerate(results):
+        wanted = right[i % len(right)] if batch == 1 else right[:batch]
+        same = (one.indices == wanted).reshape(-1, K).all(axis=1)
+        is_right += int(same.all())
+        for at in (~same).nonzero()[0]:
+            alone = sureshot.top_k(data, queries[at if batch > 1 else i], K, bounds=bounds, rng=i)
+            print(
+                "wrong",
+                i,
+                at,
+                one.indices.reshape(-1, K)[at],
+                wanted.reshape(-1, K)[at],
+                alone.indices,
+                alone.work.choice,
+            )
+    stages: dict[str, float] = {}
     for i in range(8):
         clock.flush()
         torch.cuda._sleep(clock.SLEEP)
-        query = some(queries, i)
-        p = launches.params
-        events = [torch.cuda.Event(enable_timing=True) for _ in range(len(parts) + 1)]
-        launches._epoch += 1
-        p.query, p.query_stride, p.seed, p.epsilon, p.epoch = query.data_ptr(), data.shape[1], i, 0.0, launches._epoch
-        events[0].record()
-        for kernel, event in zip(parts, events[1:], strict=True):
-            launches._launches.run([kernel], (p.grid, batch), raw)
-            event.record()
+        events = []
+
+        def run(kernel: Any, *arguments: Any) -> None:
+            launched(kernel, *arguments)
+            events.append((kernel.name, torch.cuda.Event(enable_timing=True)))
+            events[-1][1].record()
+
+        launched = launches._launches.run
+        launches._launches.run = run
+        start = torch.cuda.Event(enable_timing=True)
+        start.record()
+        launch(i)
+        launches._launches.run = launched
         torch.cuda.synchronize()
-        for kernel, a, b in zip(parts, events[:-1], events[1:], strict=True):
-            stages[kernel.name] += a.elapsed_time(b) * 1e3 / 8
+        for number, (name, event) in enumerate(events):
+            key = f"{number} {name}"
+            stages[key] = stages.get(key, 0.0) + start.elapsed_time(event) * 1e3 / 8
+            start = event
     work = launches.work[0]
     return {
         "right": f"{is_right}/{repeats}",
@@ -126,7 +170,12 @@ def measured(data: Any, queries: Any, asked: Any, bounds: Any, right: Any, batch
         "choice": found.work.choice,
         "memory": launches.memory,
         "stages": {name: round(value, 1) for name, value in stages.items()},
-        "counts": [*work["count"].tolist(), int(work["steps"]), int(work["end"]), *(round(float(c), 3) for c in work["cost"])],
+        "counts": [
+            *work["count"].tolist(),
+            int(work["steps"]),
+            int(work["end"]),
+            *(round(float(c), 3) for c in work["cost"]),
+        ],
     }
 
 

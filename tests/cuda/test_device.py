@@ -14,7 +14,7 @@ from sureshot.cuda import reference
 from sureshot.cuda.arrays import device_array
 from sureshot.cuda.driver import stream
 from sureshot.cuda.matrix import DeviceMatrix, Norms
-from sureshot.cuda.search import Search
+from sureshot.cuda.search import Search, SearchKind
 
 torch = pytest.importorskip("torch", reason="torch brings arrays on a card")
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA card")
@@ -89,12 +89,14 @@ class Ask:
             search = Search(
                 matrix,
                 norms,
-                k=self.k,
-                metric=self.metric,
-                delta=self.delta,
-                query_type=str(query.dtype).removeprefix("torch."),
-                query_aligned=query.data_ptr() % 16 == 0,
-                n_queries=1,
+                SearchKind(
+                    k=self.k,
+                    metric=self.metric,
+                    delta=self.delta,
+                    query_type=str(query.dtype).removeprefix("torch."),
+                    query_aligned=query.data_ptr() % 16 == 0,
+                    n_queries=1,
+                ),
                 arms=self.arms,
                 row_scale=self.row_scale,
             )

@@ -30,6 +30,7 @@ PARTS = (
     "exact.cuh",
     "measure.cuh",
     "race.cuh",
+    "product.cuh",
     "search.cu",
 )
 
@@ -99,6 +100,7 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         **{name: value.hex() for name, value in double.items()},
         "FIRST_BET": str(bets.FIRST_STAKE),
         "TICKET_BITS": str(order.TICKET_BITS),
+        "WIDE_ARMS": str(plan.WIDE_ARMS),
         "INFINITE": "__int_as_float(0x7f800000)",
     }
 
