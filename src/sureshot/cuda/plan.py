@@ -23,6 +23,9 @@ DRAWS = 1024
 # The most arms of an answer: they are ranked by one block of threads.
 MOST_ARMS = 1000
 
+# Bundles of neighbouring blocks whose tickets are counted: as many as fit into the shared memory of every card.
+PLACES = 7168
+
 # Rows evaluated before the first bet, and slots for candidates, where k is small.
 FIRST_ROWS = 64
 SLOTS = 64

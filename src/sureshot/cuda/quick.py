@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sureshot.cuda import driver
 from sureshot.cuda.arrays import torch_stream
-from sureshot.cuda.request import seed_of
+from sureshot.cuda.request import bounds_key, seed_of
 
 if TYPE_CHECKING:
     from sureshot.cuda.answers import Kind
@@ -27,7 +27,9 @@ MOST_KINDS = 64
 class Ready(NamedTuple):
     """A call that was made before."""
 
-    search: Search
+    search: weakref.ref[
+        Search
+    ]  # the matrix keeps it, as long as its memory is not needed for others
     kind: Kind
     bounds: Any
     query_type: Any  # of torch
@@ -40,7 +42,7 @@ class Known(NamedTuple):
     reference: weakref.ref[Any]
     version: int
     pointer: int
-    shape: Any
+    layout: Any  # shape and strides
     device: int
     matrix: DeviceMatrix
     ready: dict[Any, Ready]
@@ -58,16 +60,19 @@ def remember(
         return
     if not query.is_cuda or not query.is_contiguous() or matrix.changes is None:
         return
+    if bounds_key(bounds) is None:  # they may say something else the next time
+        return
     place = id(data)
     known = _known.get(place)
     if known is None or known.matrix is not matrix:
         reference = weakref.ref(data, lambda _: _known.pop(place, None))
         pointer, device = data.data_ptr(), data.get_device()
-        known = Known(reference, data._version, pointer, data.shape, device, matrix, {})
+        layout = (data.shape, data.stride())
+        known = Known(reference, data._version, pointer, layout, device, matrix, {})
         _known[place] = known
     if len(known.ready) >= MOST_KINDS:
         known.ready.clear()
-    known.ready[key] = Ready(search, kind, bounds, query.dtype, query.shape)
+    known.ready[key] = Ready(weakref.ref(search), kind, bounds, query.dtype, query.shape)
 
 
 def top_k(
@@ -80,7 +85,7 @@ def top_k(
         or known.reference() is not data
         or data._version != known.version
         or data.data_ptr() != known.pointer
-        or data.shape != known.shape
+        or (data.shape, data.stride()) != known.layout
     ):
         return None
     try:
@@ -100,8 +105,10 @@ def top_k(
         or type(key[0]) is not int
     ):
         return None
-    search, kind = ready.search, ready.kind
+    search, kind = ready.search(), ready.kind
     matrix = known.matrix
+    if search is None:
+        return None
     if int(driver.bindings().cuCtxGetCurrent()[1]) != int(matrix.device.context):
         return None
     seed = seed_of(rng)
