@@ -84,6 +84,18 @@ class Plan:
     long_cap: int = LONG_CAP
     last_cap: int = LAST_CAP
 
+    def chance(self, n_queries: int) -> int:
+        """Return how far the arms of queries that seem not to gain by racing race on together, or 0.
+
+        Examples
+        --------
+        >>> plan = plan_of(10_000, 100_000, 10, 4)
+        >>> plan.chance(1), plan.chance(16)
+        (128, 0)
+        """
+        cost = n_queries * SECOND_CAP * self.block
+        return SECOND_CAP if cost <= CHANCE_SHARE * self.n_coordinates else 0
+
     @property
     def steps(self) -> int:
         """The most steps that an arm is bet on."""
