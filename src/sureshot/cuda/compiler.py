@@ -101,6 +101,7 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         "FIRST_BET": str(bets.FIRST_STAKE),
         "TICKET_BITS": str(order.TICKET_BITS),
         "WIDE_ARMS": str(plan.WIDE_ARMS),
+        "PLACES": str(plan.PLACES),
         "INFINITE": "__int_as_float(0x7f800000)",
     }
 

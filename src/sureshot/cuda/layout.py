@@ -90,7 +90,7 @@ class Record(ctypes.Structure):
 # Bytes of shared memory: tickets of the first kernel, and scores that are merged.
 MERGED = 3072
 MERGE_BYTES = MERGED * 12 + 1024
-TICKET_BYTES = 65_552 + 2 * 4 * 4096 + 4 * 1024 + 1024
+TICKET_BYTES = 8 * (PLACES + 1) + 2 * 4 * 4096 + 4 * 1024 + 1024
 
 # Warps of a product, rows and queries of its tiles, and bytes of a row that a warp reads at once, by the size of an element.
 TILE_WARPS, TILE_ROWS, TILE_QUERIES = 8, 64, 16

@@ -17,6 +17,10 @@ THREADS = WARPS * LANES
 UNITS = 2
 MOST_PIECES = 16
 
+# Bundles of neighbouring blocks whose tickets one block of threads adds up: with the draws they must fit into 99 KB of
+# shared memory, which every card has.
+PLACES = 7168
+
 # Tickets drawn with replacement for an order; repeats are dropped.
 DRAWS = 1024
 

@@ -156,8 +156,7 @@ class Search:
         p.parts = min(MOST_PARTS, slabs, max(1, -(-FEWEST_TILES // tiles)))
         part = -(-slabs // p.parts)
         in_a_warp = -(-part // TILE_WARPS) * columns
-        # A term is rounded once with each term after it, then with the warps and the parts; the query was rounded, too.
-        p.product_share = rounding.gamma(in_a_warp + TILE_WARPS + p.parts + 2)
+        p.product_share = rounding.product_share(in_a_warp, TILE_WARPS + p.parts)
 
     def _uploaded(self, values: Array) -> int:
         memory = driver.upload(self.device, values)

@@ -151,8 +151,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) last(const __grid_const
     extern __shared__ __align__(16) char shared[];
     Merge& sm = *reinterpret_cast<Merge*>(shared);
     QUERY_OF_BLOCK;
-    if (__syncthreads_or(fresh(work->state) == ANSWERED)) return;
-    const int state = fresh(work->state), stage = state == RACING ? 3 : fresh(work->stage);
+    // Read once for all threads: the last block may change the state while others begin.
+    __shared__ int state_of_all;
+    if (threadIdx.x == 0) state_of_all = fresh(work->state);
+    __syncthreads();
+    const int state = state_of_all;
+    if (state == ANSWERED) return;
+    const int stage = state == RACING ? 3 : fresh(work->stage);
     const int left = stage ? fresh(work->count[stage]) : p.n;
     List list = {nullptr, 1, p.n};
     if (stage) list = left_after(p, query, stage, left);
