@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import nox
 
 nox.needs_version = ">=2025.2.9"
@@ -64,6 +66,20 @@ def umap(session: nox.Session) -> None:
     """Run the tests of the estimators with UMAP, so that none is skipped."""
     session.install(*groups("test", "umap"), ".[sklearn]")
     session.run("pytest", "-n", "2", "tests/estimators", *session.posargs)
+
+
+@nox.session(default=False)
+def gpu(session: nox.Session) -> None:
+    """Run the tests that need a CUDA card, then small ones under the checkers of compute-sanitizer, if it is there."""
+    session.install(*groups("test", "gpu"), ".[cuda]")
+    session.run("pytest", "-n", "4", "tests/cuda", *session.posargs)
+    checker = shutil.which("compute-sanitizer")
+    if checker is None:
+        session.log("compute-sanitizer is not there: memory and races were not checked")
+        return
+    small = ["python", "-m", "pytest", "-q", "tests/cuda/test_device.py", "-k", "small"]
+    for tool in ("memcheck", "racecheck"):
+        session.run(checker, f"--tool={tool}", "--error-exitcode=1", *small, external=True)
 
 
 @nox.session(default=False)
