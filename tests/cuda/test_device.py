@@ -52,7 +52,7 @@ POPULATIONS = {
 }
 
 
-def in_type(values: Any, name: str) -> Any:
+def in_type(values: Any, name: str) -> tuple[Any, Any]:
     """Return numbers of a type that numpy knows, and the tensor on the card."""
     if name in ("int8", "uint8"):
         top = 127 if name == "int8" else 255
