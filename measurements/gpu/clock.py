@@ -55,7 +55,7 @@ def device_microseconds(run: Callable[[int], object], repeats: int) -> float:
         end.record()
         torch.cuda.synchronize()
         times.append(begin.elapsed_time(end) * 1e3)
-    return statistics.median(times)
+    return float(statistics.median(times))
 
 
 def wall_microseconds(run: Callable[[int], object], repeats: int) -> float:
@@ -67,4 +67,4 @@ def wall_microseconds(run: Callable[[int], object], repeats: int) -> float:
         began = time.perf_counter()
         run(i)
         times.append((time.perf_counter() - began) * 1e6)
-    return statistics.median(times)
+    return float(statistics.median(times))

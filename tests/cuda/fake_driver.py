@@ -140,7 +140,7 @@ class FakeDriver:
     def cuLaunchKernel(self, function: Any, *arguments: Any) -> tuple[int]:
         (row, query, metric), name = function
         self.launched.append(name)
-        (address,) = (ctypes.c_void_p * 1).from_address(arguments[8])
+        address: Any = (ctypes.c_void_p * 1).from_address(arguments[8])[0]
         if name == "measure":
             measure(Measure.from_address(address), row, query, metric)
         elif name == "last":

@@ -53,7 +53,7 @@ POPULATIONS = {
 }
 
 
-def in_type(values: Any, name: str) -> Any:
+def in_type(values: Any, name: str) -> tuple[Any, Any]:
     """Return numbers of a type that numpy knows, and the tensor on the card."""
     if name in ("int8", "uint8"):
         top = 127 if name == "int8" else 255
@@ -181,9 +181,10 @@ def test_batches_that_share_a_pass(name: str, metric: str) -> None:
     data, _ = gaussian(3000, 9600, 4)
     values, tensor = in_type(data, name)
     queries = np.random.default_rng(5).standard_normal((9, 9600))
+    bounds = sureshot.scan(tensor)
     for method in ("betting", "exact"):
-        asked = {"metric": metric, "method": method, "bounds": sureshot.scan(tensor), "rng": 2}
-        found = sureshot.top_k(tensor, torch.from_numpy(queries).cuda(), 7, **asked)
+        asked: dict[str, Any] = {"metric": metric, "method": method, "rng": 2}
+        found = sureshot.top_k(tensor, torch.from_numpy(queries).cuda(), 7, bounds=bounds, **asked)
         right = sureshot.top_k(values.astype(np.float32), queries, 7, metric=metric, method="exact")
         assert found.indices.tolist() == right.indices.tolist()
         np.testing.assert_allclose(found.scores, right.scores, rtol=1e-9)

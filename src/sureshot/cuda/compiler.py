@@ -178,6 +178,6 @@ def _compile(nvrtc: Any, text: str, options: list[str]) -> bytes:
 
 def _read(size_of: Any, read: Any, program: Any) -> bytes:
     _, size = size_of(program)
-    room = b" " * size
+    room = b" " * int(size)
     read(program, room)
     return room

@@ -129,9 +129,8 @@ class Pinned:
             address = int(check(driver.cuMemHostAlloc(size, flags)))
             self._close = weakref.finalize(self, _free_host, on, address)
             self.pointer = int(check(driver.cuMemHostGetDevicePointer(address, 0)))
-        self.bytes: Array = np.frombuffer(
-            (ctypes.c_uint8 * size).from_address(address), dtype=np.uint8
-        )
+        memory: Any = (ctypes.c_uint8 * size).from_address(address)
+        self.bytes: Array = np.frombuffer(memory, dtype=np.uint8)
         self.bytes[:] = 0
         self.address = address
 

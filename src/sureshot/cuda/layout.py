@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 import numpy as np
 
@@ -77,16 +78,15 @@ _C_TYPES = {
 }
 
 
+def _c_type(kind: np.dtype[Any]) -> Any:
+    one = _C_TYPES[kind.base.str[1:]]
+    return one * kind.shape[0] if kind.shape else one
+
+
 class Record(ctypes.Structure):
     """The same of one query: its fields are read faster than those of an array."""
 
-    _fields_ = tuple(
-        (
-            name,
-            _C_TYPES[kind.base.str[1:]] * kind.shape[0] if kind.shape else _C_TYPES[kind.str[1:]],
-        )
-        for name, (kind, _) in ((name, WORK.fields[name][:2]) for name in WORK.names or ())  # type: ignore[index]
-    )
+    _fields_ = tuple((name, _c_type(WORK[name])) for name in WORK.names or ())
 
 
 # Bytes of shared memory: tickets of the first kernel, and scores that are merged.

@@ -44,6 +44,7 @@ class Norms:
         self.rounding = rounding  # by how much of itself a norm may be off
         self.exact = exact  # they are the norms, and not just upper bounds
         self.equal = equal  # one bound for all rows: nothing is known of which are longer
+        self.bounds: Any = None  # what they were made of, if that is kept
         self.largest = float(np.sqrt(squares.max()))
         self.memory = driver.upload(on, squares)
 

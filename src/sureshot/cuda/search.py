@@ -224,7 +224,7 @@ class Search:
         parts = [self._pinned.bytes[a:b] for a, b in itertools.pairwise(starts)]
         self.scores = parts[0].view(np.float64).reshape(self.together, self.k)
         self.work = parts[1].view(WORK)
-        self.positions = parts[2].view(np.int32).reshape(self.together, self.k)
+        self.positions: Any = parts[2].view(np.int32).reshape(self.together, self.k)
         size, place = WORK.itemsize, self._pinned.address + starts[1]
         self.records = [Record.from_address(place + i * size) for i in range(self.together)]
         self._done = [

@@ -141,11 +141,8 @@ class _Call:
         ):
             kind.refuse_bad(record, search.epoch)
             kind.refuse_long(scores, positions, record.square)
-        return (
-            search.work[:count].copy(),
-            search.scores[:count].copy(),
-            search.positions[:count].copy(),
-        )
+        found = search.work[:count], search.scores[:count], search.positions[:count]
+        return found[0].copy(), found[1].copy(), found[2].astype(np.int64)
 
     # -- the query
 
