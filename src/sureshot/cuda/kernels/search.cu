@@ -34,6 +34,7 @@ __device__ int first_end(const Params& p, const Work* work, int query) {
 
 // Two kernels for races, since all kinds of them in one would need more registers than there are.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) race(const __grid_constant__ Params p) {
+    FOLLOWS;
     QUERY_OF_BLOCK;
     if (blockIdx.x == 0 && threadIdx.x == 0) work->queue[0] = work->arrived[0] = work->arrived[1] = 0;
     if (fresh(work->state) != RACING) return;
@@ -44,6 +45,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) race(const __grid_const
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) race_on(const __grid_constant__ Params p) {
+    FOLLOWS;
     QUERY_OF_BLOCK;
     if (fresh(work->state) != RACING) return;
     const int begin = fresh(work->begin), end = fresh(work->end);
@@ -129,6 +131,7 @@ __device__ void look_ahead(const Params& p, Work* work, int query, int stage, in
 
 // After a race: few arms are evaluated, which is the answer; of many the best ones, which raises the threshold.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) exact(const __grid_constant__ Params p) {
+    FOLLOWS;
     extern __shared__ __align__(16) char shared[];
     __shared__ int chosen_count, state, count;
     Merge& sm = *reinterpret_cast<Merge*>(shared);
@@ -152,6 +155,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) exact(const __grid_cons
 
 // What is left in the end, or everything.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) last(const __grid_constant__ Params p) {
+    FOLLOWS;
     extern __shared__ __align__(16) char shared[];
     Merge& sm = *reinterpret_cast<Merge*>(shared);
     QUERY_OF_BLOCK;
