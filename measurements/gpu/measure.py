@@ -83,9 +83,7 @@ class Side:
             return found.values.cpu(), found.indices.cpu()
 
         def search(i: int) -> Any:
-            return sureshot.top_k(
-                self.data, some(self.queries, i), K, bounds=self.bounds, rng=i
-            )
+            return sureshot.top_k(self.data, some(self.queries, i), K, bounds=self.bounds, rng=i)
 
         for i in range(3):
             product_to_host(i)

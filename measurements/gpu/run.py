@@ -28,8 +28,14 @@ class Case(NamedTuple):
 
 
 CASES = [
-    *(Case(name, "float32", 4.0) for name in ("low rank", "unit", "gradients", "planted", "gaussian")),
-    *(Case(name, "float32", 80.0) for name in ("low rank", "unit", "gradients", "planted", "gaussian")),
+    *(
+        Case(name, "float32", 4.0)
+        for name in ("low rank", "unit", "gradients", "planted", "gaussian")
+    ),
+    *(
+        Case(name, "float32", 80.0)
+        for name in ("low rank", "unit", "gradients", "planted", "gaussian")
+    ),
     *(Case(name, "bfloat16", 80.0) for name in ("gradients", "low rank", "gaussian")),
     *(Case(name, "bfloat16", 4.0) for name in ("low rank", "gaussian")),
     *(Case("low rank", "float32", size) for size in (0.4, 20.0, 100.0)),

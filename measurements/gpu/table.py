@@ -20,7 +20,8 @@ read = rows.read
 def lines(found: list[Row]) -> list[str]:
     """Return the table: times in microseconds, and how many times faster than torch."""
     ordered = sorted(
-        found, key=lambda row: (row["batch"], row["dtype"] != "float32", row["gigabytes"], row["set"])
+        found,
+        key=lambda row: (row["batch"], row["dtype"] != "float32", row["gigabytes"], row["set"]),
     )
     body = [
         [

@@ -62,11 +62,17 @@ class FakeDriver:
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR="major",
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR="minor",
         CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT="processors",
+        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN="shared_memory",
     )
     CUfunction_attribute = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="shared")
 
     def __init__(self, capability: tuple[int, int] = (9, 0)) -> None:
-        self.attributes = {"major": capability[0], "minor": capability[1], "processors": 3}
+        self.attributes = {
+            "major": capability[0],
+            "minor": capability[1],
+            "processors": 3,
+            "shared_memory": 232_448,
+        }
         self.allocated: dict[int, Any] = {}
         self.launched: list[str] = []
         self.query_type, self.metric, self.row = "float32", "ip", "float32"

@@ -101,7 +101,10 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         "FIRST_BET": str(bets.FIRST_STAKE),
         "TICKET_BITS": str(order.TICKET_BITS),
         "WIDE_ARMS": str(plan.WIDE_ARMS),
+        "DRAWS": str(plan.DRAWS),
+        "SAMPLES": str(plan.COST_SAMPLE),
         "PLACES": str(plan.PLACES),
+        "NEARLY_ALL": str(plan.NEARLY_ALL),
         "INFINITE": "__int_as_float(0x7f800000)",
     }
 

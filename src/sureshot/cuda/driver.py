@@ -64,6 +64,8 @@ class Device:
             self._attribute(kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
         )
         self.processors = self._attribute(kinds.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        most = kinds.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+        self.shared_memory = self._attribute(most)
         if self.capability < OLDEST:
             oldest, own = (".".join(map(str, pair)) for pair in (OLDEST, self.capability))
             raise CudaError(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sureshot.cuda.plan import PLACES
+from sureshot.cuda import plan
 
 _POINTERS = (
     "data", "query", "square", "factor", "rows", "leaders", "inverse", "weights", "order",
@@ -92,7 +92,7 @@ class Record(ctypes.Structure):
 # Bytes of shared memory: tickets of the first kernel, and scores that are merged.
 MERGED = 3072
 MERGE_BYTES = MERGED * 12 + 1024
-TICKET_BYTES = 8 * (PLACES + 1) + 2 * 4 * 4096 + 4 * 1024 + 1024
+TICKET_BYTES = 8 * (plan.PLACES + 1) + 2 * 4 * 4096 + 4 * plan.DRAWS + 1024
 
 # Warps of a product, rows and queries of its tiles, and bytes of a row that a warp reads at once, by the size of an element.
 TILE_WARPS, TILE_ROWS, TILE_QUERIES = 8, 64, 16
@@ -107,7 +107,7 @@ def product_bytes(itemsize: int) -> int:
 
 
 # Why every arm was evaluated.
-ASKED, NO_HOPE, BEYOND_RANGE, TOO_MANY, FEW_ARMS, SHORT_ROWS = 1, 2, 3, 4, 5, 6
+ASKED, NO_HOPE, BEYOND_RANGE, TOO_MANY, FEW_ARMS, SHORT_ROWS, MULTIPLIED = range(1, 8)
 REASONS = {
     0: "a race",
     ASKED: "every arm was evaluated, as asked",
@@ -116,7 +116,5 @@ REASONS = {
     TOO_MANY: "every arm was evaluated: too many were left for the memory of a search",
     FEW_ARMS: "every arm was evaluated: there are few",
     SHORT_ROWS: "every arm was evaluated: rows are short",
+    MULTIPLIED: "every arm was multiplied with all such queries of the batch, and the best of them evaluated",
 }
-
-# Those that are known before the first race: then no arm is dropped.
-EXACT_REASONS = {ASKED, BEYOND_RANGE, FEW_ARMS, SHORT_ROWS}

@@ -72,6 +72,15 @@ class DeviceMatrix:
             and self.dtype == array.dtype
         )
 
+    def keep(self, key: Any, search: Any) -> None:
+        """Keep a search for later calls; the oldest go if all together take too much memory."""
+        while (
+            self.searches
+            and search.memory + sum(one.memory for one in self.searches.values()) > self.most_memory
+        ):
+            del self.searches[next(iter(self.searches))]
+        self.searches[key] = search
+
     @property
     def aligned(self) -> bool:
         """Whether every row begins and ends at a whole chunk of 16 bytes."""

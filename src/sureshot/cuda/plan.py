@@ -17,15 +17,14 @@ THREADS = WARPS * LANES
 UNITS = 2
 MOST_PIECES = 16
 
-# Bundles of neighbouring blocks whose tickets one block of threads adds up: with the draws they must fit into 99 KB of
-# shared memory, which every card has.
-PLACES = 7168
-
 # Tickets drawn with replacement for an order; repeats are dropped.
 DRAWS = 1024
 
 # The most arms of an answer: they are ranked by one block of threads.
 MOST_ARMS = 1000
+
+# Bundles of neighbouring blocks whose tickets are counted: as many as fit into the shared memory of every card.
+PLACES = 7168
 
 # Rows evaluated before the first bet, and slots for candidates, where k is small.
 FIRST_ROWS = 64

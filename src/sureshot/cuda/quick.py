@@ -27,7 +27,9 @@ MOST_KINDS = 64
 class Ready(NamedTuple):
     """A call that was made before."""
 
-    search: Search
+    search: weakref.ref[
+        Search
+    ]  # the matrix keeps it, as long as its memory is not needed for others
     kind: Kind
     bounds: Any
     query_type: Any  # of torch
@@ -40,8 +42,7 @@ class Known(NamedTuple):
     reference: weakref.ref[Any]
     version: int
     pointer: int
-    shape: Any
-    strides: Any
+    layout: Any  # shape and strides
     device: int
     matrix: DeviceMatrix
     ready: dict[Any, Ready]
@@ -57,25 +58,25 @@ _known: dict[int, Known] = {}
 def remember(
     data: Any, query: Any, key: Any, bounds: Any, matrix: DeviceMatrix, search: Search, kind: Kind
 ) -> None:
-    """Remember a call with a single query of torch on a tensor of torch, if its bounds stay what they are."""
-    if bounds_key(bounds) is None:
-        return
+    """Remember a call with a single query of torch on a tensor of torch."""
     torch = sys.modules.get("torch")
     if torch is None or type(data) is not torch.Tensor or type(query) is not torch.Tensor:
         return
     if not query.is_cuda or not query.is_contiguous() or matrix.changes is None:
+        return
+    if bounds_key(bounds) is None:  # they may say something else the next time
         return
     place = id(data)
     known = _known.get(place)
     if known is None or known.matrix is not matrix:
         reference = weakref.ref(data, lambda _: _known.pop(place, None))
         pointer, device = data.data_ptr(), data.get_device()
-        layout = data.shape, data.stride()
-        known = Known(reference, data._version, pointer, *layout, device, matrix, {})
+        layout = (data.shape, data.stride())
+        known = Known(reference, data._version, pointer, layout, device, matrix, {})
         _known[place] = known
     if len(known.ready) >= MOST_KINDS:
         known.ready.clear()
-    known.ready[key] = Ready(search, kind, bounds, query.dtype, query.shape)
+    known.ready[key] = Ready(weakref.ref(search), kind, bounds, query.dtype, query.shape)
 
 
 def top_k(
@@ -88,8 +89,7 @@ def top_k(
         or not known.is_of(data)
         or data._version != known.version
         or data.data_ptr() != known.pointer
-        or data.shape != known.shape
-        or data.stride() != known.strides
+        or (data.shape, data.stride()) != known.layout
     ):
         return None
     try:
@@ -109,8 +109,10 @@ def top_k(
         or type(key[0]) is not int
     ):
         return None
-    search, kind = ready.search, ready.kind
+    search, kind = ready.search(), ready.kind
     matrix = known.matrix
+    if search is None:
+        return None
     if int(driver.bindings().cuCtxGetCurrent()[1]) != int(matrix.device.context):
         return None
     seed = seed_of(rng)

@@ -43,9 +43,6 @@ KERNELS = (
     ("race", 3),
     ("last", 3),
 )
-# Between them for several queries: one pass for all those of which every arm is evaluated.
-PRODUCT = ("narrow", "multiply", "screen")
-
 # Parts of the columns of a product, so that there are so many tiles of rows and parts.
 FEWEST_TILES = 512
 MOST_PARTS = 16
@@ -124,14 +121,19 @@ class Search:
                 "first": max(TICKET_BYTES, MERGE_BYTES),
                 "race": 0,
                 "exact": MERGE_BYTES + 4 * plan.slots,
+                "last": MERGE_BYTES,
+            }
+            product = {
                 "narrow": 0,
                 "multiply": product_bytes(matrix.itemsize),
                 "screen": MERGE_BYTES,
-                "last": MERGE_BYTES,
             }
+            if max(product.values()) <= on.shared_memory:
+                shared |= product
             named = {name: driver.Kernel(code, name, size) for name, size in shared.items()}
             self.kernels = [(named[name], stage) for name, stage in KERNELS]
-            self.product = [named[name] for name in PRODUCT]
+            # On a card with too little shared memory each query has a pass of its own.
+            self.product = [named[name] for name in product if name in named]
         self._launches = driver.Launches(p, plans.THREADS)
         self._epoch = 0
         self._stream: Any = None
@@ -248,7 +250,7 @@ class Search:
         for kernel, stage in self.kernels[:-1]:
             p.stage = stage
             run(kernel, grid, stream)
-        if count > 1:
+        if count > 1 and self.product:
             p.batch = count
             narrow, multiply, screen = self.product
             run(narrow, grid, stream)

@@ -291,11 +291,9 @@ class _Call:
         key = (id(norms), kind)
         found = matrix.searches.get(key)
         if found is None:
-            if len(matrix.searches) >= 4:  # each takes its memory
-                matrix.searches.clear()
-            found = matrix.searches[key] = Search(matrix, norms, kind)
-        known: Search = found
-        return known
+            found = Search(matrix, norms, kind)
+            matrix.keep(key, found)
+        return found
 
 
 def _norm(square: float) -> float:

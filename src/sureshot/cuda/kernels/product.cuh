@@ -166,15 +166,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) screen(const __grid_con
         if (count >= p.k) under = middle; else over = middle;
         if (count >= p.k && count <= p.k + p.k / 8) break;
     }
+    const double threshold = __longlong_as_double((long long)(under >> 63 ? under & 0x7fffffffffffffffull : ~under));
     float4* target = p.records + (size_t)(query * 2) * p.capacity * 2;
     if (threadIdx.x == 0) sm.taken = 0;
     __syncthreads();
     for (int i = threadIdx.x; i < p.n; i += THREADS) {
-        if (order_of(between(p, work, query, i).high) < under) continue;
+        if (between(p, work, query, i).high < threshold) continue;   // what is no number is evaluated, and refused
         if (__ldcg(p.mark + (size_t)query * p.n + i) == (int)p.epoch) continue;
         const int at = atomicAdd(&sm.taken, 1);
         if (at < p.capacity) target[(size_t)at * 2].x = __int_as_float(i);
     }
     __syncthreads();
-    if (threadIdx.x == 0 && sm.taken <= p.capacity) { work->count[3] = sm.taken; work->state = RACING; work->rows += p.n; }
+    if (threadIdx.x == 0 && sm.taken <= p.capacity) {
+        work->count[3] = sm.taken;
+        work->state = RACING;
+        work->reason = MULTIPLIED;
+        work->rows += p.n;
+    }
 }

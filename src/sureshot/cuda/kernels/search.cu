@@ -151,11 +151,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) last(const __grid_const
     extern __shared__ __align__(16) char shared[];
     Merge& sm = *reinterpret_cast<Merge*>(shared);
     QUERY_OF_BLOCK;
-    // Read once for all threads: the last block may change the state while others begin.
-    __shared__ int state_of_all;
-    if (threadIdx.x == 0) state_of_all = fresh(work->state);
+    __shared__ int state;             // read once: the last block may change it while others begin
+    if (threadIdx.x == 0) state = fresh(work->state);
     __syncthreads();
-    const int state = state_of_all;
     if (state == ANSWERED) return;
     const int stage = state == RACING ? 3 : fresh(work->stage);
     const int left = stage ? fresh(work->count[stage]) : p.n;
