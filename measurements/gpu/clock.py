@@ -26,6 +26,23 @@ def flush() -> None:
     _flushed[0].sum()
 
 
+def warm_up(seconds: float = 0.5) -> None:
+    """Keep the card busy until its clocks are up."""
+    square = torch.ones(4096, 4096, device="cuda")
+    began = time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        square @ square
+        wait()
+
+
+def wait() -> None:
+    """Wait for the card without rest: a processor that has slept is slow for a while."""
+    done = torch.cuda.Event()
+    done.record()
+    while not done.query():
+        pass
+
+
 def device_microseconds(run: Callable[[int], object], repeats: int) -> float:
     """Return the median time of the device for ``run(i)``, which only launches."""
     times = []
@@ -46,7 +63,7 @@ def wall_microseconds(run: Callable[[int], object], repeats: int) -> float:
     times = []
     for i in range(repeats):
         flush()
-        torch.cuda.synchronize()
+        wait()
         began = time.perf_counter()
         run(i)
         times.append((time.perf_counter() - began) * 1e6)

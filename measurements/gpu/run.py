@@ -11,9 +11,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from measurements.gpu import table
+
+if TYPE_CHECKING:
+    from sureshot.experiments.rows import Row
 
 # Seconds that a case may take.
 LIMIT = 120
@@ -59,7 +62,7 @@ def main() -> None:
         table.write(table.read(options.out))
 
 
-def key(row: table.Row) -> Case:
+def key(row: Row) -> Case:
     """Return the case of a row."""
     return Case(row["set"], row["dtype"], row["gigabytes"])
 

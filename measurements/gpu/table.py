@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from measurements.harness import page
 from sureshot.experiments import rows
 from sureshot.experiments.numbers import per_cent
-from sureshot.experiments.rows import Row as Row
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sureshot.experiments.rows import Row
 
 ROWS = "gpu.jsonl"
 PAGE = "gpu.md"
@@ -44,10 +45,9 @@ def lines(found: list[Row]) -> list[str]:
 def sentence(found: list[Row]) -> list[str]:
     """Return what was measured on."""
     row = found[0]
-    return [
-        f"{row['device_name']}, driver {row['driver']}, clocks {row['clock']} and {row['memory_clock']} (memory), torch "
-        f"{row['torch']}, Python {row['python']}."
-    ]
+    clocks = f"clocks {row['clock']} and {row['memory_clock']} (memory)"
+    libraries = f"torch {row['torch']}, Python {row['python']}"
+    return [f"{row['device_name']}, driver {row['driver']}, {clocks}, {libraries}."]
 
 
 def write(found: list[Row], docs: Path = page.DOCS) -> None:

@@ -27,9 +27,8 @@ MOST_KINDS = 64
 class Ready(NamedTuple):
     """A call that was made before."""
 
-    search: weakref.ref[
-        Search
-    ]  # the matrix keeps it, as long as its memory is not needed for others
+    # The matrix keeps it, as long as its memory is not needed for others.
+    search: weakref.ref[Search]
     kind: Kind
     bounds: Any
     query_type: Any  # of torch
@@ -42,7 +41,8 @@ class Known(NamedTuple):
     reference: weakref.ref[Any]
     version: int
     pointer: int
-    layout: Any  # shape and strides
+    shape: Any
+    strides: Any
     device: int
     matrix: DeviceMatrix
     ready: dict[Any, Ready]
@@ -58,21 +58,21 @@ _known: dict[int, Known] = {}
 def remember(
     data: Any, query: Any, key: Any, bounds: Any, matrix: DeviceMatrix, search: Search, kind: Kind
 ) -> None:
-    """Remember a call with a single query of torch on a tensor of torch."""
+    """Remember a call with a single query of torch on a tensor of torch, if its bounds stay what they are."""
+    if bounds_key(bounds) is None:
+        return
     torch = sys.modules.get("torch")
     if torch is None or type(data) is not torch.Tensor or type(query) is not torch.Tensor:
         return
     if not query.is_cuda or not query.is_contiguous() or matrix.changes is None:
-        return
-    if bounds_key(bounds) is None:  # they may say something else the next time
         return
     place = id(data)
     known = _known.get(place)
     if known is None or known.matrix is not matrix:
         reference = weakref.ref(data, lambda _: _known.pop(place, None))
         pointer, device = data.data_ptr(), data.get_device()
-        layout = (data.shape, data.stride())
-        known = Known(reference, data._version, pointer, layout, device, matrix, {})
+        layout = data.shape, data.stride()
+        known = Known(reference, data._version, pointer, *layout, device, matrix, {})
         _known[place] = known
     if len(known.ready) >= MOST_KINDS:
         known.ready.clear()
@@ -89,7 +89,8 @@ def top_k(
         or not known.is_of(data)
         or data._version != known.version
         or data.data_ptr() != known.pointer
-        or (data.shape, data.stride()) != known.layout
+        or data.shape != known.shape
+        or data.stride() != known.strides
     ):
         return None
     try:

@@ -38,9 +38,9 @@ KERNELS = (
     ("first", 0),
     ("race", 1),
     ("exact", 1),
-    ("race", 2),
+    ("race_on", 2),
     ("exact", 2),
-    ("race", 3),
+    ("race_on", 3),
     ("last", 3),
 )
 # Parts of the columns of a product, so that there are so many tiles of rows and parts.
@@ -53,9 +53,9 @@ MOST_QUERIES = 16
 # Launches are numbered; with its stage each number must fit into 32 bits.
 MOST_EPOCHS = 2**30 - 2
 
-# How long to look at the host's memory for the answer before asking the driver, and how often then.
-SPIN_SECONDS = 0.002
-NAP_SECONDS = 0.0002
+# How long to look at the host's memory for the answer without rest, and how long each rest is then.
+SPIN_SECONDS = 0.1
+NAP_SECONDS = 0.0005
 
 
 class SearchKind(NamedTuple):
@@ -99,7 +99,7 @@ class Search:
         p.few = max(plan.first_rows, plan.slots, plan.direct, 256)
         p.pieces, p.piece = plans.pieces_of(width, plan.chunk)
         p.low, p.high, p.second = plan.short_cap, plan.long_cap, plan.second_cap
-        p.third, p.chance = plan.last_cap, plans.SECOND_CAP if plan.second_chance else 0
+        p.third = plan.last_cap
         self._set_product(matrix.itemsize)
         p.sample_stride = max(1, n // plans.COST_SAMPLE)
         p.samples = min(plans.COST_SAMPLE, -(-n // p.sample_stride))
@@ -120,6 +120,7 @@ class Search:
             shared = {
                 "first": max(TICKET_BYTES, MERGE_BYTES),
                 "race": 0,
+                "race_on": 0,
                 "exact": MERGE_BYTES + 4 * plan.slots,
                 "last": MERGE_BYTES,
             }
@@ -246,6 +247,8 @@ class Search:
         p.query, p.query_stride, p.seed = query, stride, seed
         p.epsilon, p.epoch = epsilon, self._epoch
         p.grid = max(2, 2 * self.device.processors // count)
+        # The queries of a batch share the pass that a second chance may save: it must cost as little for all of them.
+        p.chance = self.plan.chance(count)
         run, grid = self._launches.run, (p.grid, count)
         for kernel, stage in self.kernels[:-1]:
             p.stage = stage

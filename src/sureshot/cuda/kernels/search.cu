@@ -1,4 +1,4 @@
-// The kernels of a query, in the order of their launches: first, then twice race and exact, race and last. The second
+// The kernels of a query, in the order of their launches: first, race, exact, race_on, exact, race_on, last. The second
 // dimension of the grid is the query of a batch.
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) first(const __grid_constant__ Params p) {
@@ -32,21 +32,23 @@ __device__ int first_end(const Params& p, const Work* work, int query) {
     return __syncthreads_count(pruned) * 2 < 256 ? p.low : p.high;
 }
 
+// Two kernels for races, since all kinds of them in one would need more registers than there are.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) race(const __grid_constant__ Params p) {
     QUERY_OF_BLOCK;
-    if (p.stage == 1 && blockIdx.x == 0 && threadIdx.x == 0) work->queue[0] = work->arrived[0] = work->arrived[1] = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) work->queue[0] = work->arrived[0] = work->arrived[1] = 0;
     if (fresh(work->state) != RACING) return;
-    int begin = 0, end;
-    if (p.stage == 1) {
-        end = min(first_end(p, work, query), fresh(work->steps));
-        if (blockIdx.x == 0 && threadIdx.x == 0) work->end = end;
-    } else {
-        begin = fresh(work->begin);
-        end = fresh(work->end);
-    }
-    if (p.stage > 1 && fresh(work->count[p.stage - 1]) <= WIDE_ARMS) run_race<32>(p, work, query, begin, end);
-    else if (end <= 8) run_race<8>(p, work, query, begin, end);
-    else run_race<ROUND>(p, work, query, begin, end);
+    const int end = min(first_end(p, work, query), fresh(work->steps));
+    if (blockIdx.x == 0 && threadIdx.x == 0) work->end = end;
+    if (end <= 8) run_race<8>(p, work, query, 1, 0, end);
+    else run_race<ROUND>(p, work, query, 1, 0, end);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) race_on(const __grid_constant__ Params p) {
+    QUERY_OF_BLOCK;
+    if (fresh(work->state) != RACING) return;
+    const int begin = fresh(work->begin), end = fresh(work->end);
+    if (fresh(work->count[p.stage - 1]) <= WIDE_ARMS) run_race<32>(p, work, query, p.stage, begin, end);
+    else run_race<ROUND>(p, work, query, p.stage, begin, end);
 }
 
 __device__ __forceinline__ List left_after(const Params& p, int query, int stage, int count) {
