@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
-.PHONY: demo test lint types pytest install reproduce bench-share bench-speed bench-scale clean
+.PHONY: demo test lint types pytest install reproduce bench-share bench-speed bench-scale bench-gpu clean
 
 demo: .venv/installed
 	$(BIN)/sureshot demo
@@ -49,6 +49,14 @@ bench-speed: .venv/benched
 bench-scale: .venv/benched
 	$(BIN)/python -m measurements.scale.run $(FILES) $(SCALE)
 	$(BIN)/python -m measurements.scale.cluster $(SCALE)
+
+# How fast arrays on a CUDA card are searched next to torch: needs a card with 100 GB of memory for all sizes
+# (GPU="--most-gigabytes 40" for less), and takes some ten minutes. An interrupted run goes on with the same command;
+# --write puts table and figure into docs/:
+#   make bench-gpu GPU="--write"
+bench-gpu: .venv/benched
+	$(BIN)/python -m pip install --quiet --editable ".[cuda,report]" "torch>=2.9"
+	$(BIN)/python -m measurements.gpu.run $(GPU)
 
 # The package is installed in editable mode: only a change of the native code or of the
 # dependencies makes a new installation necessary.

@@ -6,7 +6,7 @@ import statistics
 import time
 from typing import TYPE_CHECKING, Any
 
-import torch
+from measurements.gpu.card import torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import torch
-
 import sureshot
 from measurements.gpu import clock, sets
+from measurements.gpu.card import torch
 from sureshot.cuda.arrays import device_array
 from sureshot.cuda.driver import stream
 from sureshot.cuda.matrix import matrix_of

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from measurements.gpu import figure
 from measurements.harness import page
-from sureshot.experiments import rows
+from sureshot.experiments import drawing, rows
 from sureshot.experiments.numbers import per_cent
 
 if TYPE_CHECKING:
@@ -53,4 +54,6 @@ def sentence(found: list[Row]) -> list[str]:
 def write(found: list[Row], docs: Path = page.DOCS) -> None:
     """Put the table into the page, and the rows beside it."""
     page.rewrite(docs / PAGE, {"gpu": lines(found), "gpu machine": sentence(found)})
+    picture = drawing.svg(figure.NAME, figure.picture(found))
+    (docs / "figures" / f"{figure.NAME}.svg").write_text(picture, encoding="utf-8")
     rows.write(docs / "results" / ROWS, found)

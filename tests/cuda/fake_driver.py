@@ -141,7 +141,7 @@ class FakeDriver:
         (row, query, metric), name = function
         self.launched.append(name)
         address: Any = (ctypes.c_void_p * 1).from_address(arguments[8])[0]
-        if name == "measure":
+        if name in ("measure", "measure_columns"):
             measure(Measure.from_address(address), row, query, metric)
         elif name == "last":
             for index in range(arguments[1]):
@@ -154,9 +154,10 @@ class FakeDriver:
 
 def rows_of(p: Any, row: str, count: int) -> Any:
     kind = np.dtype(TYPES[row])
-    whole = at(p.data, kind, ((count - 1) * p.stride + p.width,))
+    step = getattr(p, "column_stride", 1)
+    whole = at(p.data, kind, ((count - 1) * p.stride + (p.width - 1) * step + 1,))
     return np.lib.stride_tricks.as_strided(
-        whole, (count, p.width), (p.stride * kind.itemsize, kind.itemsize)
+        whole, (count, p.width), (p.stride * kind.itemsize, step * kind.itemsize)
     )
 
 

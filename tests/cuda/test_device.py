@@ -297,6 +297,21 @@ def test_changes_are_seen_and_bad_numbers_are_errors() -> None:
         sureshot.top_k(torch.from_numpy(data.astype(np.float32)).cuda(), on_card, bounds="unit")
 
 
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("metric", ["ip", "cosine", "sqeuclidean"])
+def test_columns_that_lie_side_by_side(name: str, metric: str) -> None:
+    data, query = low_rank(700, 3001, 2)
+    values, tensor = in_type(data, name)
+    by_column = tensor.T.contiguous().T
+    wide = values.astype(np.float32)
+    right = sureshot.top_k(wide, query, 10, metric=metric, method="exact")
+    found = sureshot.top_k(by_column, query, 10, metric=metric)
+    assert found.indices.tolist() == right.indices.tolist()
+    np.testing.assert_allclose(found.scores, right.scores, rtol=1e-9)
+    norms = np.asarray(sureshot.scan(by_column).norms)
+    np.testing.assert_allclose(norms, np.linalg.norm(wide.astype(np.float64), axis=1))
+
+
 @pytest.mark.parametrize("library", ["cupy", "jax"])
 def test_other_libraries(library: str) -> None:
     data, query = low_rank(1000, 4000, 2)

@@ -52,3 +52,20 @@ def test_where_row_scale_and_several_queries(card: FakeDriver) -> None:
     right = sureshot.top_k(data, queries, method="exact", **asked)
     assert found.indices.tolist() == right.indices.tolist()
     assert len(found.queries) == 3
+
+
+@pytest.mark.parametrize("metric", ["ip", "cosine", "sqeuclidean"])
+def test_columns_that_lie_side_by_side(card: FakeDriver, metric: str) -> None:
+    data = rows()
+    queries = rows(2, seed=4)
+    on_device = on_card(np.asfortranarray(data))
+    found = sureshot.top_k(on_device, queries, 4, metric=metric)
+    right = sureshot.top_k(data, queries, 4, metric=metric, method="exact")
+    assert found.indices.tolist() == right.indices.tolist()
+    np.testing.assert_allclose(found.scores, right.scores, rtol=1e-12)
+    assert found.certificate.exact
+    assert "columns" in found.work.choice
+    assert card.launched == ["measure_columns"] * 2
+    np.testing.assert_allclose(
+        np.asarray(sureshot.scan(on_device).norms), np.linalg.norm(data.astype(np.float64), axis=1)
+    )

@@ -48,12 +48,23 @@ class Measure(ctypes.Structure):
     _fields_ = (
         *(
             (name, ctypes.c_void_p)
-            for name in ("data", "query", "rows", "square", "sum", "largest", "outside")
+            for name in (
+                "data",
+                "query",
+                "rows",
+                "square",
+                "sum",
+                "largest",
+                "outside",
+                "part",
+                "arrived",
+            )
         ),
         ("stride", ctypes.c_longlong),
+        ("column_stride", ctypes.c_longlong),
         ("low", ctypes.c_double),
         ("high", ctypes.c_double),
-        *((name, ctypes.c_int) for name in ("n", "width", "pieces", "piece", "grid")),
+        *((name, ctypes.c_int) for name in ("n", "width", "pieces", "piece", "grid", "splits")),
     )
 
 

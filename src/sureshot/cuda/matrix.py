@@ -82,8 +82,15 @@ class DeviceMatrix:
         self.searches[key] = search
 
     @property
+    def by_column(self) -> bool:
+        """Whether the values of a column lie side by side, and not those of a row."""
+        return self.strides[1] != 1 and self.shape[1] > 1
+
+    @property
     def aligned(self) -> bool:
         """Whether every row begins and ends at a whole chunk of 16 bytes."""
+        if self.by_column:
+            return False
         sizes = (self.pointer, self.strides[0] * self.itemsize, self.shape[1] * self.itemsize)
         return all(size % CHUNK_BYTES == 0 for size in sizes)
 
