@@ -333,9 +333,9 @@ class Search:
         self.evaluate(self.candidates(left, min(cap, len(self.order))))
         left = self._unknown(left)
         pays = self.pays(left, min(cap, len(self.order)))
-        if not pays and not plan.second_chance:
+        begin, cap = min(cap, len(self.order)), plan.second_cap if pays else plan.chance(1)
+        if cap == 0:
             return self._given_up(left)
-        begin, cap = min(cap, len(self.order)), plan.second_cap if pays else plans.SECOND_CAP
         left = self.race("race 2", left, begin, cap)
         if len(left) <= plan.direct:
             return self._ended(left, "two races")
