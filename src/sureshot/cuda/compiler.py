@@ -102,6 +102,7 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         "TICKET_BITS": str(order.TICKET_BITS),
         "WIDE_ARMS": str(plan.WIDE_ARMS),
         "DRAWS": str(plan.DRAWS),
+        "SHORT_CAP": str(plan.SHORT_CAP),
         "MOST_PIECES": str(plan.MOST_PIECES),
         "SAMPLES": str(plan.COST_SAMPLE),
         "PLACES": str(plan.PLACES),

@@ -274,19 +274,22 @@ __device__ __forceinline__ void run_race(const Params& p, Work* work, int query,
             work->bad_norm = p.epoch;
             work->bad_row = arm.position;
         }
-        const u32 side = SIDE == 32 ? ALL_LANES : ((1u << (SIDE & 31)) - 1u) << leader;
-        Bet placed = bet(at, theta, square, before, y, u, s.inverse_left, inverse.x, inverse.y);
-        float wealth = wealth_at_step<SIDE>(reads ? placed.factor : 1.0f, arm.wealth);
-        bool won = __ballot_sync(ALL_LANES, reads && (placed.certain || wealth >= p.level)) & side;
-        if (METRIC == ABSOLUTE) {                           // an arm is dropped if neither sign can reach the threshold
-            before.x = -before.x;
-            before.y = -before.y;
-            placed = bet(at, theta, square, before, -y, u, s.inverse_left, inverse.x, inverse.y);
-            wealth = wealth_at_step<SIDE>(reads ? placed.factor : 1.0f, arm.other_wealth);
-            const bool other = __ballot_sync(ALL_LANES, reads && (placed.certain || wealth >= p.level)) & side;
-            if (won) arm.wealth = INFINITE;                 // and stays so: factors are above 0
-            if (other) arm.other_wealth = INFINITE;
-            won = arm.wealth == INFINITE && arm.other_wealth == INFINITE;
+        bool won = false;
+        if (SIDE > SHORT_CAP) {                                 // the shortest race only looks
+            const u32 side = SIDE == 32 ? ALL_LANES : ((1u << (SIDE & 31)) - 1u) << leader;
+            Bet placed = bet(at, theta, square, before, y, u, s.inverse_left, inverse.x, inverse.y);
+            float wealth = wealth_at_step<SIDE>(reads ? placed.factor : 1.0f, arm.wealth);
+            won = __ballot_sync(ALL_LANES, reads && (placed.certain || wealth >= p.level)) & side;
+            if (METRIC == ABSOLUTE) {                           // an arm is dropped if neither sign can reach the threshold
+                before.x = -before.x;
+                before.y = -before.y;
+                placed = bet(at, theta, square, before, -y, u, s.inverse_left, inverse.x, inverse.y);
+                wealth = wealth_at_step<SIDE>(reads ? placed.factor : 1.0f, arm.other_wealth);
+                const bool other = __ballot_sync(ALL_LANES, reads && (placed.certain || wealth >= p.level)) & side;
+                if (won) arm.wealth = INFINITE;                 // and stays so: factors are above 0
+                if (other) arm.other_wealth = INFINITE;
+                won = arm.wealth == INFINITE && arm.other_wealth == INFINITE;
+            }
         }
         if (won) arm.position = -1;
         step += SIDE;

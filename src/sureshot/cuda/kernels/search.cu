@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) race(const __grid_const
     if (fresh(work->state) != RACING) return;
     const int end = min(first_end(p, work, query), fresh(work->steps));
     if (blockIdx.x == 0 && threadIdx.x == 0) work->end = end;
-    if (end <= 8) run_race<8>(p, work, query, 1, 0, end);
+    if (end <= SHORT_CAP) run_race<SHORT_CAP>(p, work, query, 1, 0, end);
     else run_race<ROUND>(p, work, query, 1, 0, end);
 }
 
