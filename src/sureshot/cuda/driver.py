@@ -194,15 +194,13 @@ class Launches:
         self, kernel: Kernel, grid: tuple[int, int], stream: Any, threads: int | None = None
     ) -> None:
         """Launch a kernel; the structure is copied now."""
+        across, down = grid
+        size = threads or self._threads
+        # fmt: off
         status = self._launch(
-            kernel.handle,
-            *(grid[0], grid[1], 1),
-            *(threads or self._threads, 1, 1),
-            kernel.shared,
-            stream,
-            self._address,
-            0,
+            kernel.handle, across, down, 1, size, 1, 1, kernel.shared, stream, self._address, 0
         )[0]
+        # fmt: on
         if status:
             check((status,))
 

@@ -23,6 +23,7 @@ __device__ __forceinline__ void copy_later(void* to, const void* from) {
 
 // The scaled queries in float32, one after the other, filled up with zeros: what `multiply` reads.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) narrow(const __grid_constant__ Params p) {
+    FOLLOWS;
     const int query = blockIdx.y;
     if (fresh(p.work[query].state) != WHOLE) return;
     const QUERY* q = p.query + (size_t)query * p.query_stride;
@@ -33,6 +34,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) narrow(const __grid_con
 
 // Each warp adds the products of 64 rows and 16 queries over its own slabs of a part of the columns.
 extern "C" __global__ void __launch_bounds__(TILE_WARPS * 32, 1) multiply(const __grid_constant__ Params p) {
+    FOLLOWS;
     extern __shared__ __align__(16) char shared[];
     __shared__ int queries[TILE_QUERIES];
     __shared__ int count;
@@ -150,6 +152,7 @@ __device__ __forceinline__ Between between(const Params& p, const Work* work, in
 
 // Who may be among the best: those whose highest possible score reaches the k-th best of all lowest ones.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) screen(const __grid_constant__ Params p) {
+    FOLLOWS;
     extern __shared__ __align__(16) char shared[];
     Merge& sm = *reinterpret_cast<Merge*>(shared);
     QUERY_OF_BLOCK;

@@ -101,6 +101,12 @@ struct Params {
 
 constexpr int MERGED = 3072;          // most scores that are ranked at once
 
+// A kernel may be launched before the one that it follows has ended; it must wait for what that has written.
+#if __CUDA_ARCH__ >= 900
+#define FOLLOWS asm volatile("griddepcontrol.wait;" ::: "memory")
+#else
+#define FOLLOWS
+#endif
 #define QUERY_OF_BLOCK const int query = blockIdx.y; Work* work = p.work + query
 
 template <typename T> __device__ __forceinline__ T fresh(const T& x) { return *(const volatile T*)&x; }
