@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 
+from sureshot.cuda import compiler
 from tests.test_layout import MODULES, ROOT, imported, within
 
 PACKAGES = {
@@ -15,6 +16,7 @@ PACKAGES = {
     "sureshot.baselines",
     "sureshot.baselines.libraries",
     "sureshot.cli",
+    "sureshot.cuda",
     "sureshot.estimators",
     "sureshot.experiments",
     "sureshot.search",
@@ -27,8 +29,9 @@ PACKAGES = {
     "sureshot.storage.formats",
     "sureshot.theory",
 }
-# Besides Python: the types of the native module, the mark of a typed package, the page of the report.
-OTHER_FILES = {"_native.pyi", "py.typed", "experiments/report.html.jinja"}
+# Besides Python: the types of the native module, the mark of a typed package, the page of the report, the kernels.
+KERNELS = {f"cuda/kernels/{part}" for part in compiler.PARTS}
+OTHER_FILES = {"_native.pyi", "py.typed", "experiments/report.html.jinja", *KERNELS}
 BUILT = (".so", ".pyd", ".pyc")
 
 
