@@ -47,8 +47,10 @@ class Kind(NamedTuple):
     @classmethod
     def of(cls, request: Any, search: Any, norms: Norms) -> Kind:
         """Return it for a request and the search that answers it."""
-        given = request.metric == "cosine" and norms.rounding > 0
-        words = "as long as the given norms are the rows' norms" if given else NO_ASSUMPTION
+        words = NO_ASSUMPTION
+        if request.metric == "cosine":  # even exact scores are divided by the norms
+            given = "the given norms are the rows' norms"
+            words = f"as long as {given if norms.rounding > 0 else norms.words}"
         return cls(
             metric=request.metric,
             k=request.k,

@@ -376,6 +376,8 @@ class Search:
             return "a query that is too small or too large"
         if math.log2(self.k / self.question.delta) > rounding.MOST_LEVEL:
             return "a delta that is too small for float32"
+        if self.plan.n_blocks > rounding.MOST_BLOCKS:
+            return "rows of too many blocks for float32"
         return None
 
     def answer(self, choice: str) -> Found:

@@ -147,6 +147,7 @@ class Search:
             return SHORT_ROWS
         level = math.log2(self.k / delta)
         within = rounding.LEAST_NORM <= norms.largest <= rounding.MOST_NORM
+        within = within and self.plan.n_blocks <= rounding.MOST_BLOCKS
         return 0 if within and level <= rounding.MOST_LEVEL else BEYOND_RANGE
 
     def _set_product(self, itemsize: int) -> None:
