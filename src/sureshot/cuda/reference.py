@@ -265,8 +265,10 @@ class Search:
         )
         for total, now in zip(self.sums.parts(), played.sums.parts(), strict=True):
             total[arms] = now
-        self.wealth[:, arms] = played.wealth
         self.too_long += arms[~(played.sums.squares <= limit)].tolist()
+        if end <= self.plan.short_cap:  # the shortest race only looks: its threshold is poor
+            return np.zeros(len(arms), dtype=bool)
+        self.wealth[:, arms] = played.wealth
         reached: Bools = np.logical_and.reduce(played.won)
         return reached
 
