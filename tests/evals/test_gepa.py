@@ -133,7 +133,6 @@ def test_the_policy_is_one_of_gepa() -> None:
     policies = pytest.importorskip("gepa.strategies.eval_policy")
     arguments = gepa_race(Adapter(), epsilon=0.1)
     assert isinstance(arguments["val_evaluation_policy"], policies.EvaluationPolicy)
-    assert not hasattr(arguments["adapter"], "batch_evaluate")  # the adapter has none
 
 
 def test_the_cache_of_gepa_is_refused() -> None:
@@ -141,13 +140,3 @@ def test_the_cache_of_gepa_is_refused() -> None:
     arguments = gepa_race(adapter, epsilon=0.05) | {"cache_evaluation": True}
     with pytest.raises(ValueError, match="gepa_race needs cache_evaluation=False"):
         optimise(adapter, arguments | {"raise_on_exception": True})
-
-
-def test_several_proposals_at_a_time_are_evaluated_on_everything() -> None:
-    adapter = Adapter()
-    arguments = gepa_race(adapter, epsilon=0.05)
-    recorder, policy = arguments["adapter"], arguments["val_evaluation_policy"]
-    for quality in ("0.2", "0.3"):
-        recorder.evaluate([N_EXAMPLES], {"quality": quality}, capture_traces=True)
-    state = type("State", (), {"evaluation_cache": None, "program_candidates": []})()
-    assert policy.get_eval_batch(list(range(9)), state) == list(range(9))

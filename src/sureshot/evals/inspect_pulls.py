@@ -23,6 +23,7 @@ DECIDED = (
     "run_samples",
     "score",
     "log_samples",
+    "log_header_only",
     "fail_on_error",
     "continue_on_fail",
 )
