@@ -49,7 +49,9 @@ def main() -> None:
         models = [f"model {number}" for number in range(len(table))]
     table = table[:, : asked.examples]
 
-    found = evals.replay(table, epsilon=asked.epsilon, delta=asked.delta, orders=asked.orders)
+    found = evals.replay(
+        table, models=models, epsilon=asked.epsilon, delta=asked.delta, orders=asked.orders
+    )
     print(found)
     ours, all_of_them = found["best_arms"], found["everything"]
     saved = (all_of_them.calls - ours.calls) * CENTS_PER_ANSWER / 100

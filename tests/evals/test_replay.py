@@ -73,7 +73,9 @@ def test_a_data_frame_names_its_models() -> None:
     found = replay(frame, orders=1)
     assert found.models[5] == "family-5"
     assert "Best: family-5" in repr(found)
-    assert found["best_arms"].calls == replay(TABLE, orders=1)["best_arms"].calls
+    same = replay(TABLE, models=list("abcdef"), orders=1)
+    assert same["best_arms"].calls == found["best_arms"].calls
+    assert "Best: f," in str(same)
 
 
 def test_the_picture_has_a_mark_for_every_order() -> None:
@@ -82,7 +84,9 @@ def test_the_picture_has_a_mark_for_every_order() -> None:
     lines = [line for line in axes.lines if len(line.get_xdata()) == 3]
     assert len(lines) == 5
     assert len(axes.get_legend().get_texts()) == 5
+    assert all(line.get_ydata().max() < axes.get_ylim()[1] for line in lines)
     plt.close(axes.figure)
+    plt.close(replay(TABLE, orders=1, epsilon=0).plot().figure)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +103,12 @@ def test_the_picture_has_a_mark_for_every_order() -> None:
             r"model 0 has 2 on example 1, outside bounds=\(0, 1\)",
         ),
         ([[0.5, 1], [1, np.nan]], {}, ValueError, "model 1 has nan on example 1"),
+        (
+            TABLE,
+            {"models": ["a"]},
+            ValueError,
+            "models must have one name for each of 6 rows, got 1",
+        ),
         (TABLE, {"bounds": (1, 0)}, ValueError, "low < high"),
         (TABLE, {"orders": 0}, ValueError, "orders must be at least 1, got 0"),
         (TABLE, {"epsilon": -1}, ValueError, "epsilon must be at least 0, got -1"),

@@ -21,7 +21,7 @@ def draw(found: Replayed, axes: Any = None) -> Any:
         message = "plot() needs matplotlib: pip install 'sureshot[report]'"
         raise ImportError(message) from error
     if axes is None:
-        axes = plt.subplots(layout="constrained")[1]
+        axes = plt.subplots(figsize=(7, 5.5), layout="constrained")[1]
     everything = found.shape[0] * found.shape[1]
     looks = zip(found.strategies, found.outcomes, COLOURS, MARKS, strict=True)
     for strategy, outcome, colour, mark in looks:
@@ -47,5 +47,8 @@ def draw(found: Replayed, axes: Any = None) -> Any:
         xlim=(0, 1.05),
     )
     axes.xaxis.set_major_formatter(PercentFormatter(1))
-    axes.legend(loc="upper right", fontsize="small")
+    highest = max(found.epsilon, *(one.largest_loss for one in found.outcomes))
+    if highest > 0:  # or no choice has lost anything, nor may it
+        axes.set_ylim(-0.05 * highest, 1.15 * highest)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), fontsize="small", frameon=False)
     return axes

@@ -12,7 +12,7 @@ from sureshot.evals.replayed import Replayed, Strategy
 from sureshot.evals.tables import table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -94,6 +94,7 @@ STRATEGIES: dict[str, Callable[[Problem, int, int], Choice]] = {
 def replay(
     table: npt.ArrayLike | Any,
     *,
+    models: Sequence[str] | None = None,
     epsilon: float = 0.02,
     delta: float = 0.05,
     bounds: tuple[float, float] = (0.0, 1.0),
@@ -110,6 +111,8 @@ def replay(
     table
         Results, shape (models, examples): whether each model was right, or any numbers within `bounds`.
         An array, or a DataFrame of pandas, whose index names the models.
+    models
+        A name for each model.
     epsilon, delta, bounds
         Of the search, as in `best_arms`.
     orders
@@ -130,7 +133,7 @@ def replay(
     >>> found["everything"].share, found["best_arms"].share < 0.25
     (1.0, True)
     """
-    names, results = table_of(table, bounds)
+    names, results = table_of(table, bounds, models)
     if orders < 1:
         raise ValueError(f"orders must be at least 1, got {orders}")
     problem = Problem(results, float(epsilon), float(delta), bounds)

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sureshot._types import Floats
 
 
-def table_of(table: Any, bounds: tuple[float, float]) -> tuple[tuple[str, ...], Floats]:
+def table_of(
+    table: Any, bounds: tuple[float, float], models: Sequence[str] | None = None
+) -> tuple[tuple[str, ...], Floats]:
     """Return the names of the models, and the results as numbers.
 
     Examples
@@ -28,10 +32,7 @@ def table_of(table: Any, bounds: tuple[float, float]) -> tuple[tuple[str, ...], 
         raise ValueError(message)
     if values.dtype.kind not in "fiub":
         raise TypeError(f"table must hold real numbers or booleans, got {values.dtype}")
-    index = getattr(table, "index", None)
-    if index is None or callable(index):  # no DataFrame; a list has a method of this name
-        index = [f"model {at}" for at in range(len(values))]
-    names = tuple(str(name) for name in index)
+    names = _names(table, len(values), models)
     results = values.astype(np.float64)
     low, high = bounds
     if not low < high:
@@ -45,3 +46,14 @@ def table_of(table: Any, bounds: tuple[float, float]) -> tuple[tuple[str, ...], 
         )
         raise ValueError(message)
     return names, results
+
+
+def _names(table: Any, count: int, models: Sequence[str] | None) -> tuple[str, ...]:
+    index = getattr(table, "index", None)
+    if models is not None:
+        index = models
+    elif index is None or callable(index):  # no DataFrame; a list has a method of this name
+        index = [f"model {at}" for at in range(count)]
+    if len(index) != count:
+        raise ValueError(f"models must have one name for each of {count} rows, got {len(index)}")
+    return tuple(str(name) for name in index)
