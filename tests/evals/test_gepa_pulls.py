@@ -116,3 +116,7 @@ def test_lists_of_another_length_are_refused() -> None:
         gepa_race(None, epsilon=0.1)
     with pytest.raises(ValueError, match="first must be at least 1, got 0"):
         gepa_race(Adapter(), epsilon=0.1, first=0)
+    with pytest.raises(ValueError, match="epsilon must be at least 0, got -1"):
+        gepa_race(Adapter(), epsilon=-1)
+    with pytest.raises(ValueError, match="bounds must have low < high"):
+        gepa_race(Adapter(), epsilon=0.1, bounds=(1, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -117,3 +118,4 @@ def test_other_parts_of_the_adapter_are_there() -> None:
     recorder = gepa_race(Adapter(propose_new_texts=len), epsilon=0.1)["adapter"]
     assert recorder.propose_new_texts is len
     assert not hasattr(recorder, "batch_evaluate")
+    assert copy.copy(recorder).adapter is recorder.adapter

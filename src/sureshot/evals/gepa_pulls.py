@@ -55,11 +55,7 @@ def gepa_pull(
     >>> pulls.arms[found.indices[0]], pulls.paid
     ('candidate 2', 12)
     """
-    if not callable(getattr(adapter, "evaluate", None)):
-        message = (
-            f"adapter must have a method evaluate(batch, candidate), got {type(adapter).__name__}"
-        )
-        raise TypeError(message)
+    check_adapter(adapter)
     if not candidates:
         raise ValueError("candidates must have at least one program, got none")
     for argument, given in (("known", known), ("names", names)):
@@ -96,6 +92,13 @@ class GepaPulls(Pulls):
             found = self._adapter.evaluate(batch, dict(self._candidates[arm]), capture_traces=False)
             for example, score in zip(examples, found.scores, strict=True):
                 yield Answer(arm, example, float(score))
+
+
+def check_adapter(adapter: Any) -> None:
+    """Raise an error for what is no adapter."""
+    if not callable(getattr(adapter, "evaluate", None)):
+        name = type(adapter).__name__
+        raise TypeError(f"adapter must have a method evaluate(batch, candidate), got {name}")
 
 
 def ids_of(valset: Any) -> list[Any]:

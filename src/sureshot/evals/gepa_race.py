@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sureshot
-from sureshot.evals.gepa_pulls import fetched, ids_of
+from sureshot.evals.gepa_pulls import check_adapter, fetched, ids_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,15 +55,13 @@ def gepa_race(
     searches guide the run and prove nothing of its end: to choose with a certificate, search the candidates
     with `gepa_pull` and a new seed. See ``docs/evals.md``.
     """
-    if not callable(getattr(adapter, "evaluate", None)):
-        message = (
-            f"adapter must have a method evaluate(batch, candidate), got {type(adapter).__name__}"
-        )
-        raise TypeError(message)
+    check_adapter(adapter)
     if first < 1:
         raise ValueError(f"first must be at least 1, got {first}")
     recorder = Recorder(adapter)
-    search = {"epsilon": epsilon, "delta": delta, "bounds": bounds, "rng": seed}
+    search: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "bounds": bounds, "rng": seed}
+    # Asked of nothing much, so that what is wrong with it is said before a run begins.
+    sureshot.best_arms(lambda arms, _: np.full((len(arms), 1), bounds[0]), 2, 1, **search)
     return {"adapter": recorder, "val_evaluation_policy": RacePolicy(recorder, search, first)}
 
 
@@ -98,6 +96,8 @@ class Recorder:
         self._ready: tuple[Mapping[str, str], Evaluated] | None = None
 
     def __getattr__(self, name: str) -> Any:
+        if name == "adapter":  # of a copy that is not made yet
+            raise AttributeError(name)
         found = getattr(self.adapter, name)  # an AttributeError where the adapter has no such part
         return self._batch_evaluate if name == "batch_evaluate" else found
 
