@@ -6,9 +6,9 @@
 #include <numeric>
 #include <vector>
 
+#include "compiler.hpp"
 #include "isa.hpp"
 #include "power_of_two.hpp"
-#include "prefetch.hpp"
 
 namespace sureshot {
 namespace {

@@ -29,7 +29,7 @@ struct SquaredDifference {
     }
 };
 struct Difference {
-    static Floats add(Floats value, Floats query, Floats sum) { return sum + absolute(value - query); }
+    static Floats add(Floats value, Floats query, Floats sum) { return sum + magnitude_of(value - query); }
 };
 
 template <class F>
@@ -75,7 +75,7 @@ constexpr std::int32_t last_lanes[2 * screen_lanes] = {0,  0,  0,  0,  0,  0,  0
 
 inline Floats chosen(Floats values, const std::int32_t* lanes_chosen) {
     Bits mask;
-    __builtin_memcpy(&mask, lanes_chosen, sizeof(mask));
+    copy_bytes(&mask, lanes_chosen, sizeof(mask));
     return __builtin_bit_cast(Floats, __builtin_bit_cast(Bits, values) & mask);
 }
 
@@ -204,8 +204,8 @@ SURESHOT_ALONE void add_columns_at_once(const float* values, std::int64_t stride
             sum = Term::add(value, asked[c], sum);
             if constexpr (squared) square = fused(value, value, square);
         }
-        __builtin_memcpy(sums + at, &sum, sizeof(sum));
-        if constexpr (squared) __builtin_memcpy(squares + at, &square, sizeof(square));
+        copy_bytes(sums + at, &sum, sizeof(sum));
+        if constexpr (squared) copy_bytes(squares + at, &square, sizeof(square));
     };
     const std::int64_t rest = count % floats_in_a_register;
     for (std::int64_t at = 0; at < count - rest; at += floats_in_a_register) add(at);
