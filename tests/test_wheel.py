@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import sysconfig
 import tomllib
@@ -87,6 +88,17 @@ def test_the_version_is_the_same_everywhere() -> None:
     # The build takes it from the package; the others cannot, and are compared.
     assert "version" in project()["project"]["dynamic"]
     assert release.check_versions(release.Settings(ROOT / "dist", rehearse=True))
+
+
+def test_a_program_ends_without_a_word_even_if_something_of_ours_is_kept() -> None:
+    # nanobind would list every type, function and object that is not freed.
+    program = """
+import ctypes
+from sureshot.search.race.constants import BET_CONSTANTS
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(BET_CONSTANTS))
+"""
+    ended = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr) == ("", "")
 
 
 # What only GCC and Clang have, and the tests of the preprocessor that say that they are there.
