@@ -54,7 +54,7 @@ SOURCES = (
     "sureshot.sources.function.FunctionSource",
 )
 # All that a search rests on is prepared before it begins.
-ABOVE_PREPARE = ("sureshot.queries", "sureshot.api")
+ABOVE_PREPARE = ("sureshot.queries", "sureshot.at_once", "sureshot.api")
 ABOVE_SEARCH = ("sureshot.prepare", "sureshot._validate", *ABOVE_PREPARE)
 # A source is data access: the state of a search is none of its business.
 STATE = tuple(f"sureshot._native.{name}" for name in ("Ledger", "Order", "Met", "Survey"))

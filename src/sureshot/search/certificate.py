@@ -32,7 +32,11 @@ _MULTIPLIED = "numpy's matrix product rounds sums of products to nearest, in any
 
 def exact_answer(problem: Problem) -> Certificate:
     """Return the certificate of an answer for which every score was computed."""
-    rests_on = problem.score_condition
+    return exact_on(problem.score_condition)
+
+
+def exact_on(rests_on: Condition | None) -> Certificate:
+    """Return the same, given what even an exact score rests on, if there is anything."""
     return _EXACT if rests_on is None else _exact(rests_on.sentence)
 
 

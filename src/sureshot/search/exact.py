@@ -72,8 +72,13 @@ def _answer(problem: Problem, best: Best) -> Answer:
     return Answer(best.positions, best.scores, certificate.exact_answer(problem), "exact")
 
 
+def arms_at_once(n_coordinates: int) -> int:
+    """Return how many arms of so many coordinates are read in one round."""
+    return max(1, NUMBERS_PER_ROUND // n_coordinates)
+
+
 def _arms_per_round(source: Source) -> int:
-    per_round = max(1, NUMBERS_PER_ROUND // source.n_coordinates)
+    per_round = arms_at_once(source.n_coordinates)
     # Where few arms are no long pieces of columns.
     return max(per_round, FEWEST_ARMS_BY_COLUMN) if source.coordinate_major else per_round
 
