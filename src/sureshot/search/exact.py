@@ -74,7 +74,7 @@ def _answer(problem: Problem, best: Best) -> Answer:
 
 def _arms_per_round(source: Source) -> int:
     numbers = source.evaluated_at_once * NUMBERS_PER_ROUND
-    per_round = int(min(max(1, numbers // source.n_coordinates), source.n_arms))
+    per_round = int(min(max(1.0, numbers / source.n_coordinates), source.n_arms))
     # Where few arms are no long pieces of columns.
     return max(per_round, FEWEST_ARMS_BY_COLUMN) if source.coordinate_major else per_round
 
