@@ -180,13 +180,16 @@ def test_a_round_of_a_cluster_costs_more_with_more_partitions(data: Array) -> No
     assert many == pytest.approx(10 * more)
 
 
-def test_odd_dask_arrays(data: Array, query: Floats) -> None:
+def test_odd_dask_arrays(data: Array, query: Floats, monkeypatch: pytest.MonkeyPatch) -> None:
     dask, da = pytest.importorskip("dask"), pytest.importorskip("dask.array")
     expected = sureshot.top_k(data, query, k=3)
+    monkeypatch.setattr("sureshot.search.exact.NUMBERS_PER_ROUND", 1)
     for chunks in (-1, ((1, 0, 599), (9000,)), ((600,), (5000, 0, 4000))):
         found = sureshot.top_k(da.from_array(data, chunks=chunks), query, k=3)
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12)
+        exact = sureshot.top_k(da.from_array(data, chunks=chunks), query, k=3, method="exact")
+        assert len(exact.rounds) == 1  # all partitions are read at the same time
     masked = da.ma.masked_array(da.from_array(data, chunks=(300, -1)), mask=data > 0)
     with pytest.raises(StorageError, match="got MaskedArray float32"):
         sureshot.top_k(masked, query)

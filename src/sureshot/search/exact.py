@@ -78,7 +78,8 @@ def arms_at_once(n_coordinates: int) -> int:
 
 
 def _arms_per_round(source: Source) -> int:
-    per_round = int(min(source.evaluated_at_once * arms_at_once(source.n_coordinates), source.n_arms))
+    numbers = source.evaluated_at_once * NUMBERS_PER_ROUND
+    per_round = int(min(max(1.0, numbers / source.n_coordinates), source.n_arms))
     # Where few arms are no long pieces of columns.
     return max(per_round, FEWEST_ARMS_BY_COLUMN) if source.coordinate_major else per_round
 
