@@ -26,6 +26,7 @@ PACKAGES = {
     "sureshot.baselines.libraries",
     "sureshot.cli",
     "sureshot.estimators",
+    "sureshot.evals",
     "sureshot.experiments",
     "sureshot.search",
     "sureshot.search.bandits",
