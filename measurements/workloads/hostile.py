@@ -132,7 +132,7 @@ def query_for(name: str, rng: Generator, shape: Shape) -> Floats:
     """Return a query that some rows answer to."""
     if "stretch" in name or "first in" in name:
         return positive(rng, (shape[1],))
-    return low_rank(rng, shape)[0]
+    return np.asarray(low_rank(rng, shape)[0])
 
 
 # Zeros and ones, best where a query of ones is nearest: the count of ones decides for every metric. How many ones the best
