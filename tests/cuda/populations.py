@@ -42,11 +42,12 @@ def _rare(rng: np.random.Generator, query: Rows) -> Rows:
     blocks = _blocks(query).astype(np.float64)
     factors = np.full((len(blocks), 1), -0.1)
     factors[rng.choice(len(blocks), 4, replace=False)] = 3.0
-    return (blocks * factors).astype(np.float32).reshape(-1)
+    row: Rows = (blocks * factors).astype(np.float32)
+    return row.reshape(-1)
 
 
 def _one_block(rng: np.random.Generator, query: Rows) -> Rows:
-    row: npt.NDArray[np.float64] = rng.standard_normal(len(query)) * 1e-3
+    row = rng.standard_normal(len(query)) * 1e-3
     row[:BLOCK] = query[:BLOCK]
     return row.astype(np.float32)
 

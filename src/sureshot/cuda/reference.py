@@ -185,7 +185,8 @@ class Search:
         columns = blocks[:, None] * plan.block + np.arange(plan.block)
         inside = columns < n_columns
         columns = np.minimum(columns, n_columns - 1)
-        values = np.where(inside, self.question.data[arms][:, columns].astype(_f), _f(0))
+        read = self.question.data[arms[:, None, None], columns[None]]
+        values = np.where(inside, read.astype(_f), _f(0))
         query = np.where(inside, self.scaled_query[columns], _f(0))
         shape = (len(arms), len(blocks), plan.block // plan.chunk, plan.chunk)
         products = (values * query).reshape(shape)
