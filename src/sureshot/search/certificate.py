@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from sureshot.result import Certificate
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from sureshot.search.problem import Problem
 
 
+@lru_cache(maxsize=16)  # to write one takes longer than to look it up
 def _exact(assumption: str) -> Certificate:
     return Certificate(
         epsilon=0.0,

@@ -181,8 +181,8 @@ def sampled_cost(
     """Return what a race is predicted to cost, from a few rounds of some arms.
 
     They are read in an order of their own, so that nothing is learnt of the order of the race. First predictions are
-    rough, and mostly too large: while one is above what is wanted, but not by far, and a round costs little next to
-    that, the arms are read on.
+    rough, and on data without a gap too small: there they grow with the root of the steps. While one is neither far
+    below what is wanted nor far above, and a round costs little next to that, the arms are read on.
     """
     n_arms, own = len(problem.arms), generator_of(rng).spawn(1)[0]
     some = np.sort(own.choice(n_arms, min(rules.sampled_arms, n_arms), replace=False))
@@ -209,7 +209,7 @@ def sampled_cost(
         front *= 2
         one_round = trial.costs.round + len(some) * trial.costs.step * (front - trial.front)
         if (
-            predicted < wanted
+            predicted < rules.sampled_trust * wanted
             or predicted > rules.sampled_doubt * wanted
             or front > rules.sampled_steps
             or one_round > rules.sampled_share * wanted
