@@ -98,7 +98,9 @@ import ctypes
 from sureshot.search.race.constants import BET_CONSTANTS
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(BET_CONSTANTS))
 """
-    ended = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
     assert (ended.stdout, ended.stderr) == ("", "")
 
 
