@@ -14,7 +14,7 @@ import pytest
 
 from sureshot.cuda import bets, rounding
 from sureshot.cuda.plan import plan_of
-from sureshot.cuda.reference import Question, Search
+from sureshot.cuda.reference import Question, search
 from tests.cuda.populations import ROWS, tied_rows
 from tests.cuda.walks import (
     DELTAS,
@@ -231,7 +231,7 @@ def failures(searches: int, delta: float) -> int:
     missed = 0
     for seed in range(searches):
         question = Question(rows, query, 20, squares, seed, delta=delta)
-        found = Search(question, plan).run()
+        found = search(question, plan)
         missed += set(found.indices.tolist()) != best
     return missed
 

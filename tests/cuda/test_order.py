@@ -79,7 +79,7 @@ def test_the_law_of_the_order_is_exact() -> None:
     weights = [1.0, 2.0, 5.0, 0.5]
     query, trials = query_of_weights(weights), 6000
     drawn = [order.order_of(query, 16, 4, seed, 512) for seed in range(trials)]
-    counts, _ = order.tickets_of(order.weights(query, 16, 4))
+    counts, _ = order.tickets_of(order.raised(order.block_squares(query, 16, 4)))
     share = counts.astype(float) / float(counts.sum())
     seen = [tuple(one.blocks.tolist()) for one in drawn]
     for path in permutations(range(4)):
@@ -96,7 +96,7 @@ def test_the_law_of_the_order_is_exact() -> None:
 def test_waiting_tells_nothing_about_the_next_block() -> None:
     """Lemma 23: the second block has the same law however many repeats came before it."""
     query, trials = query_of_weights([6.0, 1.0, 2.0]), 6000
-    counts, _ = order.tickets_of(order.weights(query, 16, 4))
+    counts, _ = order.tickets_of(order.raised(order.block_squares(query, 16, 4)))
     ends = np.cumsum(counts)
     late = []
     for seed in range(trials):

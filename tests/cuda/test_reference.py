@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sureshot.cuda.plan import plan_of
-from sureshot.cuda.reference import Found, Question, Search, search
+from sureshot.cuda.reference import Found, Question, search
 from sureshot.cuda.scores import row_sums
 from tests.cuda.populations import low_rank
 
@@ -207,7 +207,7 @@ def test_row_sums_are_exact_to_double_precision() -> None:
 
 def test_the_answer_is_one_of_seed_and_data() -> None:
     question = question_of(11)
-    first, again = Search(question).run(), Search(question).run()
+    first, again = search(question), search(question)
     assert first.indices.tolist() == again.indices.tolist()
     assert first.scores.tobytes() == again.scores.tobytes()
     assert [stage.steps_read for stage in first.stages] == [

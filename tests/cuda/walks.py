@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.cuda import bets, rounding
-from sureshot.cuda.order import Order, order_of, tickets_of, weights
+from sureshot.cuda.order import Order, block_squares, order_of, raised, tickets_of
 from sureshot.cuda.reference import Question, Search
 from tests.cuda.populations import BLOCK, BLOCKS, ROWS, query_of
 
@@ -145,7 +145,7 @@ class Betting:
 def bets_on(searched: Search, order: Order, steps: Ints) -> list[Betting]:
     """Return the bets of some steps of an order, for all blocks that are not drawn yet."""
     query = np.asarray(searched.query, dtype=np.float32)
-    counts, _ = tickets_of(weights(query, BLOCK, CHUNK))
+    counts, _ = tickets_of(raised(block_squares(query, BLOCK, CHUNK)))
     searched.order = Order(
         np.arange(len(counts)),
         order.inverse_weight,

@@ -107,7 +107,7 @@ class Memory:
             check(driver.cuCtxSynchronize())
 
     def close(self) -> None:
-        """Give the memory back now; whatever uses it must have ended."""
+        """Give the memory back now; all that uses it must have ended."""
         self._close()
 
 

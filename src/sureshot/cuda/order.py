@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.cuda import rounding
+from sureshot.cuda.plan import LANES, THREADS, WARPS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -48,8 +49,8 @@ class Order:
         return len(self.blocks)
 
 
-def weights(query: Array, block: int, chunk: int) -> Floats:
-    """Return |q_b|**2 of each block in float64, raised by `rounding.WEIGHT_SHARE`.
+def block_squares(query: Array, block: int, chunk: int) -> Floats:
+    """Return |q_b|**2 of each block in float64.
 
     A chunk adds its squares in the order of columns, and the chunks are added in pairs, the upper half to the
     lower: (c0 + c2) + (c1 + c3). Columns beyond the last are zero.
@@ -59,7 +60,25 @@ def weights(query: Array, block: int, chunk: int) -> Floats:
     padded[: len(query)] = query
     squares = (padded * padded).reshape(n_blocks, block // chunk, chunk)
     sums: Floats = folded(in_sequence(squares))
-    return sums * (1 + rounding.WEIGHT_SHARE)
+    return sums
+
+
+def square_of(squares: Floats) -> float:
+    """Return |q|**2 from those of the blocks.
+
+    Each thread adds its blocks one after the other, an odd number of them, the lanes of a warp are folded, and the
+    warps are added one after the other.
+    """
+    each = -(-len(squares) // THREADS) | 1
+    filled = np.zeros(THREADS * each)
+    filled[: len(squares)] = squares
+    threads = in_sequence(filled.reshape(WARPS, LANES, each))
+    return float(in_sequence(folded(threads)))
+
+
+def raised(squares: Floats) -> Floats:
+    """Return the weights of blocks: their squares and what the rounding of the query may add."""
+    return squares * (1 + rounding.WEIGHT_SHARE)
 
 
 def in_sequence(terms: Array) -> Array:
@@ -135,7 +154,7 @@ def _product(words: Words, total: int) -> tuple[Words, Words]:
 
 def order_of(query: Array, block: int, chunk: int, seed: int, draws: int) -> Order:
     """Draw the order of a query that is not zero."""
-    counts, unit = tickets_of(weights(query, block, chunk))
+    counts, unit = tickets_of(raised(block_squares(query, block, chunk)))
     ends = np.cumsum(counts)
     total = int(ends[-1])
     drawn = np.searchsorted(ends, drawn_tickets(total, seed, draws), side="right")

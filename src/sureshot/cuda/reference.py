@@ -16,7 +16,14 @@ import numpy as np
 
 from sureshot.cuda import bets, rounding
 from sureshot.cuda import plan as plans
-from sureshot.cuda.order import Order, folded, in_sequence, order_of
+from sureshot.cuda.order import (
+    Order,
+    block_squares,
+    folded,
+    in_sequence,
+    order_of,
+    square_of,
+)
 from sureshot.cuda.scores import row_sums
 
 if TYPE_CHECKING:
@@ -96,7 +103,8 @@ class Search:
         itemsize = question.data.dtype.itemsize
         self.plan = plan or plans.plan_of(len(self.arms), n_columns, self.k, itemsize)
         self.query = np.asarray(question.query, dtype=np.float64)
-        self.query_square = float(row_sums(self.query[None], self.query, self.plan.chunk)[0])
+        squares = block_squares(self.query, self.plan.block, self.plan.chunk)
+        self.query_square = square_of(squares)
         self.evaluated: dict[int, float] = {}
         self.stages: list[Stage] = []
         self.too_long: list[int] = []
@@ -308,8 +316,7 @@ class Search:
         n_rows = len(question.data)
         self.sums = bets.Sums.of(n_rows)
         self.wealth = np.ones((len(self.signs), n_rows), dtype=_f)
-        with np.errstate(all="ignore"):
-            return self._staged()
+        return self._staged()
 
     def _staged(self) -> Found:
         plan = self.plan
@@ -370,5 +377,6 @@ class Search:
 
 
 def search(question: Question, plan: plans.Plan | None = None) -> Found:
-    """Answer a question as a device does."""
-    return Search(question, plan).run()
+    """Answer a question as a device does, which gives no warnings about numbers that are not finite."""
+    with np.errstate(all="ignore"):
+        return Search(question, plan).run()

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sureshot._elements import PRECISION
 from sureshot._validate.arrays import query_rows, row_factors, selected_arms
-from sureshot._validate.bounds import known_bounds
+from sureshot._validate.bounds import known_bounds, pair
 from sureshot._validate.choices import one_of
 from sureshot._validate.numbers import loss_and_risk, whole_number
 from sureshot._validate.running import drawn_seed
@@ -200,10 +201,38 @@ class _Shape(NamedTuple):
 
 def declared(bounds: Any, array: DeviceArray) -> KnownBounds:
     """Return what bounds that are given as numbers say of all rows, checked."""
+    if isinstance(bounds, (tuple, list)):
+        low, high = pair(bounds)
+        bounds = Bounds(low=low, high=high)
     data: Any = _Shape(array.shape, _Element(array.dtype))
     found = known_bounds(bounds, data, np.arange(array.shape[0]))
     assert found is not None, "a scan is made before"
     return found
+
+
+def limits(known: KnownBounds, dtype: str) -> tuple[float, float] | None:
+    """Return the limits of all values, if there are any, as numbers that the data can have.
+
+    0.1 in float32 is a little more than 0.1.
+    """
+    if known.low is None or known.high is None:
+        return None
+    if known.low.ndim or known.high.ndim:
+        raise ValueError("bounds of data on a device must be two numbers, got arrays of limits")
+    low, high = float(known.low), float(known.high)
+    if dtype in PRECISION:
+        low, high = min(low, _nearest(low, dtype)), max(high, _nearest(high, dtype))
+    return low, high
+
+
+def _nearest(limit: float, dtype: str) -> float:
+    """Return the nearest number of a type: numpy alone does not know bfloat16, the upper half of float32."""
+    with np.errstate(over="ignore"):
+        if dtype != "bfloat16":
+            return float(np.dtype(dtype).type(limit))
+        bits = int(np.float32(limit).view(np.uint32))
+    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    return float(np.uint32(bits).view(np.float32))
 
 
 def bounds_key(bounds: Any) -> Any:

@@ -20,6 +20,7 @@ from sureshot.cuda.request import (
     checked,
     data_on_device,
     declared,
+    limits,
     refuse_unsupported,
 )
 from sureshot.cuda.search import Search
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from sureshot.cuda.request import Request
 
 SCANNED = "the data is what was scanned"
+
+# By how much of itself a score must exceed the largest possible one to prove that a norm is wrong.
+LEAST_EXCESS = 1e-6
+
 NO_ASSUMPTION = "no assumption is needed"
 
 
@@ -145,18 +150,11 @@ class _Call:
         request, matrix = self.request, self.matrix
         keep = request.array.changes is not None
         arms = None if keep else request.arms
-        limits = NO_LIMITS
+        within = None
         if not (request.bounds is None or isinstance(request.bounds, str)):
-            known = declared(request.bounds, request.array)
-            if known.low is not None and known.high is not None:
-                if known.low.ndim or known.high.ndim:
-                    raise ValueError(
-                        "bounds of data on a device must be two numbers, got arrays of limits"
-                    )
-                limits = (float(known.low), float(known.high))
-        found = measure(
-            matrix, self.stream, (pointer, query_type, aligned), request.metric, arms, limits
-        )
+            within = limits(declared(request.bounds, request.array), matrix.dtype)
+        asked = (pointer, query_type, aligned)
+        found = measure(matrix, self.stream, asked, request.metric, arms, within or NO_LIMITS)
         squares, sums = found.squares, found.sums
         if arms is not None:
             squares = np.zeros(matrix.shape[0])
@@ -244,12 +242,14 @@ class _Call:
             reason = int(work["reason"])
             rows = int(work["rows"]) + search.plan.first_rows
             scores = search.scores[at].copy()
+            positions = search.positions[at].astype(np.int64)
+            self.refuse_long(scores, self.rows_at(positions), norms, float(work["square"]))
             if self.request.metric == "cosine":
                 scores /= _norm(float(work["square"]))
             found.append(
                 self.result(
                     scores,
-                    search.positions[at].astype(np.int64),
+                    positions,
                     rows=rows,
                     blocks=int(work["blocks"]),
                     stages=int(work["stage"]) + 1,
@@ -275,6 +275,26 @@ class _Call:
             raise ValueError(
                 "data or query hold values that are not finite, or too large for a score"
             )
+
+    def refuse_long(self, scores: Floats, rows: Ints, norms: Norms, square: float) -> None:
+        """Raise an error if a row of the answer must be longer than its norm, by Cauchy and Schwarz.
+
+        The races notice this of the rows that they read, but not of those that are evaluated at once.
+        """
+        if self.request.metric == "sqeuclidean":
+            return
+        allowed = np.full(len(rows), math.sqrt(square))
+        if self.request.metric != "cosine":
+            allowed *= np.sqrt(norms.squares[rows])
+        if self.request.row_scale is not None:
+            allowed *= self.request.row_scale[rows]
+        long = np.abs(scores) > allowed * (1 + norms.rounding + LEAST_EXCESS)
+        if long.any():
+            raise BoundsError(f"data row {rows[np.argmax(long)]} is longer than its norm")
+
+    def rows_at(self, positions: Ints) -> Ints:
+        """Return the rows at some positions of the searched ones."""
+        return positions if self.request.arms is None else self.request.arms[positions]
 
     # -- the result
 
@@ -304,7 +324,7 @@ class _Call:
             0.0 if request.n_queries > 1 else time.perf_counter() - self.started,
             choice=choice,
         )
-        indices = positions if request.arms is None else request.arms[positions]
+        indices = self.rows_at(positions)
         if request.metric == "sqeuclidean":
             scores = -scores
         return TopK(scores, indices, certificate, work, (), "exact" if exact else "race")

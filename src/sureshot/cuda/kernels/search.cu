@@ -114,13 +114,13 @@ __device__ void look_ahead(const Params& p, Work* work, int query, int stage, in
     seen = sum_of_counts(seen, sm);
     if (threadIdx.x) return;
     const double cost = seen ? (double)needed / ((double)seen * p.blocks) : 0.0;
-    const bool hopeless = (long long)left * 8 > p.n && cost > p.most_cost;
+    const bool gives_up = (long long)left * 8 > p.n && cost > p.most_cost;
     const int steps = fresh(work->steps);
     work->cost[stage - 1] = (float)cost;
     work->begin = end;
-    work->end = min(stage == 2 ? p.third : hopeless ? p.chance : p.second, steps);
+    work->end = min(stage == 2 ? p.third : gives_up ? p.chance : p.second, steps);
     if (fresh(work->count[stage]) > p.capacity) { work->state = WHOLE; work->reason = TOO_MANY; }
-    else if (hopeless && (stage == 2 || p.chance == 0)) { work->state = WHOLE; work->reason = NO_HOPE; }
+    else if (gives_up && (stage == 2 || p.chance == 0)) { work->state = WHOLE; work->reason = NO_HOPE; }
 }
 
 // After a race: few arms are evaluated, which is the answer; of many the best ones, which raises the threshold.
