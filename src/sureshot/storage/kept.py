@@ -1,7 +1,7 @@
 """Partitions that the workers of a cluster keep in memory: functions are called there without tasks.
 
-A task of a scheduler costs several milliseconds, a call to a worker one. A call has no state either: if it fails, for
-whatever reason, it has done nothing.
+A task of a scheduler costs several milliseconds, a call to a worker one. A call has no state either: one that fails
+has changed nothing.
 """
 
 from __future__ import annotations
