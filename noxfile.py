@@ -75,6 +75,15 @@ def evals(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def docs(session: nox.Session) -> None:
+    """Build the site, with warnings as errors, and look at it with a browser."""
+    session.install(*groups("site"), ".[docs]")
+    folder = ["-d", "build/docs/doctrees", "docs", "build/docs/html"]
+    session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", *folder)
+    session.run("pytest", "tests/site", *session.posargs)
+
+
+@nox.session(default=False)
 def sanitize(session: nox.Session) -> None:
     """Run the tests of the native code, built to stop at bad addresses and undefined operations."""
     native = [

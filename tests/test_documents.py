@@ -20,6 +20,7 @@ from click.testing import CliRunner
 
 from sureshot.cli import commands
 from tests import documents
+from tests.cuda.fake_driver import install
 from tests.documents import DOCUMENTS, ROOT
 
 if TYPE_CHECKING:
@@ -78,8 +79,16 @@ evals = SimpleNamespace(
     gepa_pull=real.gepa_pull, gepa_race=real.gepa_race, replay=real.replay,
 )
 """
+ON_A_CARD = """
+from tests.cuda.fake_driver import on_card
+from tests.cuda.populations import low_rank
+import numpy as np
+values, query = low_rank(np.random.default_rng(0), 400, 2000)
+rows = on_card(values)
+"""
 STAND_INS = {
     ("docs/evals.md", 1): TOOLS,
+    ("docs/gpu.md", 0): ON_A_CARD,
     ("README.md", 3): ASKING,
     ("README.md", 4): FILES,
     ("docs/expensive-pulls.md", 0): ASKING,
@@ -108,6 +117,8 @@ def test_every_block_says_what_it_is(document: str) -> None:
 @pytest.mark.parametrize("document", [one for one in DOCUMENTS if documents.blocks(one, "python")])
 def test_the_code_runs(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    if document == "docs/gpu.md":
+        install(monkeypatch)
     names: dict[str, Any] = {}
     for number, block in enumerate(documents.blocks(document, "python")):
         exec(STAND_INS.get((document, number), ""), names)  # noqa: S102

@@ -53,9 +53,21 @@ SOURCES = (
     "sureshot.sources.partitioned.PartitionedSource",
     "sureshot.sources.function.FunctionSource",
 )
-# All that a search rests on is prepared before it begins.
-ABOVE_PREPARE = ("sureshot.queries", "sureshot.api")
+# All that a search rests on is prepared before it begins. Data on a device has a way of its own, from the public
+# functions to the kernels and back.
+ABOVE_PREPARE = ("sureshot.queries", "sureshot.at_once", "sureshot.api", "sureshot.cuda")
 ABOVE_SEARCH = ("sureshot.prepare", "sureshot._validate", *ABOVE_PREPARE)
+# Which knows the checks, results and bounds, and nothing of the searches of data in memory and in files.
+WAY_OF_THE_HOST = (
+    "sureshot._native",
+    "sureshot.api",
+    "sureshot.prepare",
+    "sureshot.queries",
+    "sureshot.search",
+    "sureshot.sources",
+    "sureshot.storage",
+    "sureshot.theory",
+)
 # A source is data access: the state of a search is none of its business.
 STATE = tuple(f"sureshot._native.{name}" for name in ("Ledger", "Order", "Met", "Survey"))
 MAY_LOOK_UP = (TABLE, "sureshot.theory", "sureshot.baselines", "sureshot._types")
@@ -146,6 +158,8 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
             for name in ours
             if not (name == "sureshot" or within(name, (own,)) or within(name, tuple(PUBLIC)))
         ]
+    if layer == "cuda":
+        return [name for name in names if within(name, (*WAY_OF_THE_HOST, *upper))]
     if layer == "prepare":
         return [name for name in names if within(name, (*ABOVE_PREPARE, *upper))]
     return [name for name in names if within(name, (*SOURCES, *upper))]
@@ -206,6 +220,11 @@ def test_import_rules(module: str) -> None:
         ("sureshot.search.x", "from sureshot.sources.dense import DenseSource", SOURCES[0]),
         ("sureshot.api", "from sureshot.sources.dense import DenseSource", SOURCES[0]),
         ("sureshot.prepare.x", "from sureshot.sources.dense import DenseSource", None),
+        ("sureshot.cuda.x", "from sureshot.search.run import run", "sureshot.search.run.run"),
+        ("sureshot.cuda.x", "from sureshot._validate.numbers import whole_number", None),
+        ("sureshot.search.x", "from sureshot.cuda import plan", "sureshot.cuda.plan"),
+        ("sureshot.prepare.x", "from sureshot.cuda import plan", "sureshot.cuda.plan"),
+        ("sureshot.api", "from sureshot.cuda.arrays import is_on_device", None),
         ("sureshot.cli.x", "from sureshot.search.run import run", "sureshot.search.run.run"),
         ("sureshot.cli.x", "from sureshot import _validate", "sureshot._validate"),
         ("sureshot.solvers.x", "import sureshot.sources.dense", "sureshot.sources.dense"),
@@ -255,9 +274,9 @@ MOST_LINES = 450
 
 
 def test_no_file_is_long() -> None:
-    folders = ("src", "native", "measurements", "tests", "examples")
+    folders = ("src", "native", "measurements", "tests", "examples", "tools")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
-    code = [path for path in files if path.suffix in (".py", ".pyi", ".cpp", ".hpp")]
+    code = [path for path in files if path.suffix in (".py", ".pyi", ".cpp", ".hpp", ".cu", ".cuh")]
     lines = {path.name: path.read_text(encoding="utf-8").count("\n") for path in code}
     assert len(lines) > 200
     assert {name for name, count in lines.items() if count > MOST_LINES} == set()
