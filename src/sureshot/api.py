@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from sureshot._validate.request import best_arms_request, scan_request, top_k_request
 from sureshot.at_once import answer_at_once
 from sureshot.cuda.arrays import is_on_device
-from sureshot.cuda.top_k import scan as scan_on_device
-from sureshot.cuda.top_k import top_k as top_k_on_device
 from sureshot.prepare.best_arms import prepare_best_arms
 from sureshot.prepare.top_k import prepare_top_k
 from sureshot.prepare.whole_scan import scan_all
@@ -152,7 +150,9 @@ def top_k(
     7
     """
     if is_on_device(data):
-        return top_k_on_device(
+        from sureshot.cuda import top_k as device  # noqa: PLC0415 - small calls of the host pay for it
+
+        return device.top_k(
             data,
             query,
             k,
@@ -363,5 +363,7 @@ def scan(
     Bounds(scan of 500 rows of 3000 coordinates)
     """
     if is_on_device(data):
-        return scan_on_device(data, threads=threads, save=save, progress=progress)
+        from sureshot.cuda import top_k as device  # noqa: PLC0415
+
+        return device.scan(data, threads=threads, save=save, progress=progress)
     return scan_all(scan_request(data=opened(data), threads=threads, save=save, progress=progress))

@@ -137,7 +137,7 @@ class FakeDriver:
         (address,) = (ctypes.c_void_p * 1).from_address(arguments[8])
         if name == "measure":
             measure(Measure.from_address(address), row, query, metric)
-        elif name == "exact_3":
+        elif name == "last":
             for index in range(arguments[1]):
                 answer(Params.from_address(address), row, query, metric, index)
         return (0,)

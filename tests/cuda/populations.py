@@ -82,26 +82,44 @@ ROWS: dict[str, Callable[[np.random.Generator, Rows], Rows]] = {
 }
 
 
-def tied_rows(rng: np.random.Generator, n_rows: int, k: int) -> tuple[Rows, Rows]:
-    """Return rows and a query such that the k best are coins with nearly the same score as long rivals.
+def tied_rows(
+    rng: np.random.Generator, n_rows: int, k: int, others: int = 0, n_blocks: int = BLOCKS
+) -> tuple[Rows, Rows]:
+    """Return rows and a query such that the k best are coins with nearly the same score as 2 k long rivals.
 
     The rivals have the largest norms, so they are evaluated first, and every threshold is just below the scores
-    of the k best: each of these may be dropped by mistake.
+    of the k best: each of these may be dropped by mistake. `others` is how many more coins have the rivals' score:
+    among many of them the best cannot be found by their estimates.
     """
-    query = query_of(rng)
-    blocks = _blocks(query).astype(np.float64)
-    weight = (blocks**2).sum()
+    query = query_of(rng, n_blocks)
+    weight = float(query.astype(np.float64) @ query)
     rows = rng.standard_normal((n_rows, len(query))) * 0.3
     rows -= np.outer(rows @ query / weight, query)  # scores of about 0
-    best = rng.permutation(n_rows)[: 3 * k]
+    best = rng.permutation(n_rows)[: 3 * k + others]
     for place, row in enumerate(best):
         coin = _signed(rng, query).astype(np.float64)
         share = 0.2 - 1e-4 * (place >= k)
         coin += (share - coin @ query / weight) * query
-        if place >= k:  # rivals: longer by what is at right angles to the query
+        if k <= place < 3 * k:  # rivals: longer by what is at right angles to the query
             coin += 8 * rows[row]
         rows[row] = coin
     return rows.astype(np.float32), query
+
+
+def copies(rng: np.random.Generator, name: str, n_blocks: int = 1000) -> tuple[Rows, Rows]:
+    """Return copies of a hostile row with nearly the same score among many short rows, and a query.
+
+    The better ones are the shorter ones, so that they are not evaluated first. They are so few that a search races
+    on, and so many that their scores are the threshold for each other.
+    """
+    query = query_of(rng, n_blocks)
+    row = ROWS[name](rng, query).astype(np.float64)
+    row *= np.sign(row @ query)
+    rows = rng.standard_normal((3200, len(row))) * (0.03 * np.sqrt(np.mean(row**2)))
+    rows -= np.outer(rows @ query / (query.astype(np.float64) @ query), query)
+    rank = np.linspace(1, 0, 400)[:, None]
+    rows[::8] = row * (1 - 1e-6 * rank) + rank * rows[::8]
+    return rng.permutation(rows.astype(np.float32)), query
 
 
 def low_rank(

@@ -8,11 +8,13 @@ is the threshold; a correct bet fails one of these by luck once in a million.
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from sureshot.cuda import bets, rounding
+from sureshot.cuda.order import order_of
 from sureshot.cuda.plan import plan_of
 from sureshot.cuda.reference import Question, search
 from tests.cuda.populations import ROWS, tied_rows
@@ -28,6 +30,9 @@ from tests.cuda.walks import (
     walk,
 )
 from tests.guarantee import assert_at_most
+
+if TYPE_CHECKING:
+    from sureshot.cuda.bets import Float32s
 
 SOME_STEPS = np.array([4, 5, 9, 15, 16, 17, 31, 47, 60, 63])
 
@@ -67,6 +72,36 @@ def test_many_bets_are_placed() -> None:
     means = [bet.mean for bet in betting("fair coin") if bet.placed]
     assert len(means) > 30
     assert max(means) > 0.999
+
+
+def any_row(rng: np.random.Generator) -> tuple[Float32s, Float32s]:
+    """Return a row and a query of few or many blocks, of equal or most unequal weights, small or large."""
+    n_blocks = int(rng.integers(6, 200))
+    query = rng.standard_normal((n_blocks, 16))
+    query *= np.exp(rng.uniform(0, 8) * rng.standard_normal((n_blocks, 1)))
+    along = [
+        rng.choice([-1.0, 1.0], (n_blocks, 1)),
+        1 + 10.0 ** rng.uniform(-7, -1) * rng.standard_normal((n_blocks, 1)),
+        rng.choice([-0.05, 2.0], (n_blocks, 1), p=[0.95, 0.05]),
+        np.exp(rng.uniform(0, 5) * rng.standard_normal((n_blocks, 1))) * rng.standard_normal(16),
+    ]
+    row = query * along[rng.integers(4)]
+    row *= 10.0 ** rng.uniform(-10, 8) / np.linalg.norm(row)
+    query *= 10.0 ** rng.uniform(-8, 8)
+    return row.astype(np.float32).reshape(-1), query.astype(np.float32).reshape(-1)
+
+
+def test_random_rows() -> None:
+    rng = np.random.default_rng(15)
+    found = []
+    for seed in range(250):
+        row, query = any_row(rng)
+        order = order_of(query, 16, 4, seed, 1024)
+        steps = np.unique(rng.integers(4, max(5, len(order)), 3))
+        if len(order) > 5:
+            found += bets_on(boundary(row, query, order, rng.choice([1, 1.5, 10])), order, steps)
+    assert sum(bet.placed for bet in found) > 100
+    assert broken(found) == set()
 
 
 def broken_by_any() -> set[str]:

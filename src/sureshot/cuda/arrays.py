@@ -40,11 +40,11 @@ class DeviceArray(NamedTuple):
 
 def is_on_device(data: Any) -> bool:
     """Return whether an object is an array on a CUDA device."""
+    if isinstance(data, np.ndarray):
+        return False
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(data, torch.Tensor):
         return bool(data.is_cuda)
-    if isinstance(data, np.ndarray):
-        return False
     if hasattr(type(data), "__cuda_array_interface__"):
         return getattr(data, "__cuda_array_interface__", None) is not None
     if hasattr(type(data), "__dlpack_device__"):
@@ -57,6 +57,8 @@ def device_array(data: Any, name: str) -> DeviceArray:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(data, torch.Tensor):
         return _of_torch(data, torch, name)
+    if hasattr(data, "block_until_ready"):  # of JAX, which names no stream
+        data.block_until_ready()
     try:
         interface = getattr(data, "__cuda_array_interface__", None)
     except Exception:  # noqa: BLE001 - JAX refuses types that the interface has no name for

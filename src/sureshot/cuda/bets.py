@@ -199,6 +199,15 @@ class Factors:
     payoff: Float32s
 
 
+def chosen_rho(
+    mu: Float32s, d: Float32s, spread: Float32s, m: Float32s, drift: Float32s
+) -> Float32s:
+    """Return rho before it is raised to root: any would be valid, this one is predicted to win fast."""
+    t = (drift + _C * spread) / (d + d)
+    rho: Float32s = t + np.sqrt(np.fmax(t * (t - (mu + mu)) + m, _ZERO))
+    return rho
+
+
 def factors(
     y: Float32s, u: Float32s, past: Sums, steps: Steps, theta: Float32s, square_limit: Float32s
 ) -> Factors:
@@ -223,9 +232,7 @@ def factors(
     d = mu - mean
     spread = spread_of_y + d * d
     drift = m - past.u * steps.inverse_count
-    t = (drift + _C * spread) / (d + d)
-    rho = t + np.sqrt(np.fmax(t * (t - (mu + mu)) + m, _ZERO))
-    rho = np.fmax(rho, root)
+    rho = np.fmax(chosen_rho(mu, d, spread, m, drift), root)
     r = _HALF / rho
     cap = _HALF * rho + m * r
     room = (cap - mu) + cap * _ROOM

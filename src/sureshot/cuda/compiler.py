@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import tempfile
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot.cuda import bets, order, plan, rounding
+from sureshot.cuda import bets, layout, order, plan, rounding
 from sureshot.cuda.driver import EXTRA, CudaError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ PARTS = (
     "exact.cuh",
     "measure.cuh",
     "race.cuh",
+    "product.cuh",
     "search.cu",
 )
 
@@ -60,6 +62,10 @@ def definitions(row: str, query: str, metric: str, *, aligned: bool) -> dict[str
         "QUERY": QUERIES[query],
         "METRIC": str(METRICS[metric]),
         "ALIGNED": str(int(aligned)),
+        "PARAMS_BYTES": str(ctypes.sizeof(layout.Params)),
+        "WORK_BYTES": str(layout.WORK.itemsize),
+        "MERGE_BYTES": str(layout.MERGE_BYTES),
+        "TICKET_BYTES": str(layout.TICKET_BYTES),
         **rounding_constants(16 // _size_of(row)),
     }
 
@@ -94,6 +100,7 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         **{name: value.hex() for name, value in double.items()},
         "FIRST_BET": str(bets.FIRST_STAKE),
         "TICKET_BITS": str(order.TICKET_BITS),
+        "WIDE_ARMS": str(plan.WIDE_ARMS),
         "INFINITE": "__int_as_float(0x7f800000)",
     }
 

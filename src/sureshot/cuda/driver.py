@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from sureshot._types import Array
 
@@ -189,16 +189,21 @@ class Launches:
         self._threads = threads
         self._launch = bindings().cuLaunchKernel
 
-    def run(self, kernels: Sequence[Kernel], grid: tuple[int, int], stream: Any) -> None:
-        """Launch kernels one after the other."""
-        launch, address, threads = self._launch, self._address, self._threads
-        across, down = grid
-        for kernel in kernels:
-            status = launch(
-                kernel.handle, across, down, 1, threads, 1, 1, kernel.shared, stream, address, 0
-            )[0]
-            if status:
-                check((status,))
+    def run(
+        self, kernel: Kernel, grid: tuple[int, int], stream: Any, threads: int | None = None
+    ) -> None:
+        """Launch a kernel; the structure is copied now."""
+        status = self._launch(
+            kernel.handle,
+            *(grid[0], grid[1], 1),
+            *(threads or self._threads, 1, 1),
+            kernel.shared,
+            stream,
+            self._address,
+            0,
+        )[0]
+        if status:
+            check((status,))
 
 
 _streams: dict[int, Any] = {}

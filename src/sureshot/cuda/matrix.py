@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,7 @@ class DeviceMatrix:
         self.changes = array.changes
         self.norms: dict[Any, Norms] = {}
         self.searches: dict[Any, Any] = {}
+        self.lock = threading.RLock()  # searches share their memory
 
     def fits(self, array: DeviceArray) -> bool:
         """Return whether this is still the same matrix, as far as that can be seen."""

@@ -75,7 +75,7 @@ def measure(
         driver.check(driver.bindings().cuMemsetD32(argument.outside, 0xFFFFFFFF, 1))
         driver.check(driver.bindings().cuCtxSynchronize())
         kernel = driver.Kernel(code, "measure")
-        driver.Launches(argument, THREADS).run([kernel], (argument.grid, 1), stream)
+        driver.Launches(argument, THREADS).run(kernel, (argument.grid, 1), stream)
         found = np.empty(n_rows * 24 + 16, np.uint8)
         driver.download(on, out.pointer, found, stream)
     squares, sums = found[: 16 * n_rows].view(np.float64).reshape(2, n_rows)

@@ -15,7 +15,7 @@ THREADS = WARPS * LANES
 
 # Units of a piece of a row, at least, and the most pieces of a row.
 UNITS = 2
-MOST_PIECES = 32
+MOST_PIECES = 16
 
 # Tickets drawn with replacement for an order; repeats are dropped.
 DRAWS = 1024
@@ -33,6 +33,12 @@ DIRECT = 128
 # Steps of the first race where few arms are pruned by their norms, and where half of them are.
 SHORT_CAP = 8
 LONG_CAP = 48
+
+# Rows of fewer blocks are evaluated at once: a race would read most of them.
+FEWEST_BLOCKS = 32
+
+# Up to so many arms race with two rounds at a time: their steps are waited for, and not the memory.
+WIDE_ARMS = 4096
 
 # Steps of the second race for few rows and for many, and of the last one.
 SECOND_CAP = 128
@@ -52,6 +58,9 @@ COST_SAMPLE = 2048
 # than this share of all.
 MOST_COST = 0.08
 FEW_LEFT = 8
+
+# Where it does not pay and at most one arm in so many is dropped, all of them are evaluated, so that the answer is exact.
+NEARLY_ALL = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +116,7 @@ def pieces_of(n_coordinates: int, chunk: int) -> tuple[int, int]:
     Examples
     --------
     >>> pieces_of(100_000, 4), pieces_of(10, 16), pieces_of(10**7, 4)
-    ((25, 2), (1, 2), (32, 153))
+    ((13, 4), (1, 2), (16, 306))
     """
     units = -(-n_coordinates // (THREADS * chunk))
     piece = max(UNITS, -(-units // MOST_PIECES))

@@ -330,7 +330,7 @@ class Search:
         left = self._unknown(left)
         pays = self.pays(left, min(cap, len(self.order)))
         if not pays and not plan.second_chance:
-            return self._ended(left, "all arms left after one race")
+            return self._given_up(left)
         begin, cap = min(cap, len(self.order)), plan.second_cap if pays else plans.SECOND_CAP
         left = self.race("race 2", left, begin, cap)
         if len(left) <= plan.direct:
@@ -339,7 +339,7 @@ class Search:
         self.evaluate(self.candidates(left, cap))
         left = self._unknown(left)
         if not self.pays(left, cap):
-            return self._ended(left, "all arms left after two races")
+            return self._given_up(left)
         left = self.race("race 3", left, cap, plan.last_cap)
         return self._ended(left, "three races")
 
@@ -350,6 +350,13 @@ class Search:
     def _ended(self, left: Ints, choice: str) -> Found:
         self.evaluate(left)
         return self.answer(choice)
+
+    def _given_up(self, left: Ints) -> Found:
+        """Evaluate what is left where races do not pay, or everything: nearly as much, and then exact."""
+        dropped = len(self.arms) - len(self.evaluated) - len(left)
+        if plans.NEARLY_ALL * dropped <= len(self.arms):
+            return self._ended(self._unknown(self.arms), "all arms, since few were dropped")
+        return self._ended(left, "all arms that were left")
 
     def no_bets(self) -> str | None:
         """Return why nothing is bet on, if nothing is."""

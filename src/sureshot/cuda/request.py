@@ -92,7 +92,7 @@ def checked(
         exact=method == "exact",
         arms=arms,
         row_scale=factors,
-        seed=_seed(rng),
+        seed=seed_of(rng),
     )
 
 
@@ -170,7 +170,7 @@ def on_host(values: Any, name: str) -> Array:
 _seeds: dict[int, int] = {}
 
 
-def _seed(rng: Any) -> int:
+def seed_of(rng: Any) -> int:
     """Return the seed that `rng` draws; that of an integer is kept, since to draw it takes ten microseconds."""
     if type(rng) is not int:
         return drawn_seed(rng)

@@ -125,3 +125,18 @@ def level(k: int, delta: float, steps: int) -> float:
     200.63
     """
     return k / delta * (1 + 205 * U) ** steps * (1 + 4 * U)
+
+
+def product_share(terms: int, additions: int) -> float:
+    """Return how far a product of a row and a query in float32 may be off, as a share of their norms.
+
+    Theorem 18 with at most so many roundings of each term: one for each of the `terms` products that are added up
+    by one accumulator, fused or not, and one for each of the `additions` that put accumulators together. The
+    query is rounded, too, and the score it is compared with.
+
+    Examples
+    --------
+    >>> print(f"{product_share(1568, 16):.2g}")
+    9.5e-05
+    """
+    return 1.001 * (gamma(terms + additions) + 2 * U + EXACT_SHARE)

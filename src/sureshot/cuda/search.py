@@ -6,13 +6,26 @@ import ctypes
 import itertools
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sureshot.cuda import driver, rounding
 from sureshot.cuda import plan as plans
-from sureshot.cuda.layout import BEYOND_RANGE, FEW_ARMS, SHORT_ROWS, WORK, Params
+from sureshot.cuda.layout import (
+    BEYOND_RANGE,
+    FEW_ARMS,
+    MERGE_BYTES,
+    SHORT_ROWS,
+    SLAB,
+    TICKET_BYTES,
+    TILE_ROWS,
+    TILE_WARPS,
+    WORK,
+    Params,
+    Record,
+    product_bytes,
+)
 from sureshot.cuda.matrix import module
 from sureshot.cuda.reference import STEPS_PER_LEVEL
 
@@ -20,25 +33,44 @@ if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
     from sureshot.cuda.matrix import DeviceMatrix, Norms
 
-KERNELS = ("first", "race_1", "exact_1", "race_2", "exact_2", "race_3", "exact_3")
+# The kernels of a search in the order of their launches, and the stage of each.
+KERNELS = (
+    ("first", 0),
+    ("race", 1),
+    ("exact", 1),
+    ("race", 2),
+    ("exact", 2),
+    ("race", 3),
+    ("last", 3),
+)
+# Between them for several queries: one pass for all those of which every arm is evaluated.
+PRODUCT = ("narrow", "multiply", "screen")
 
-# Bytes of shared memory: tickets of the first kernel, scores that are merged, and candidates beside them.
-MERGED = 3072
-MERGE_BYTES = MERGED * 12 + 1024
-TICKET_BYTES = 65_552 + 2 * 4 * 4096 + 4 * 1024 + 1024
-
-# Blocks of a row whose tickets one block of threads counts.
-NARROW = 8192
+# Parts of the columns of a product, so that there are so many tiles of rows and parts.
+FEWEST_TILES = 512
+MOST_PARTS = 16
 
 # Queries that share their launches.
 MOST_QUERIES = 16
 
-# Rows with fewer blocks are evaluated at once: a race would read most of them.
-FEWEST_BLOCKS = 32
+# Launches are numbered; with its stage each number must fit into 32 bits.
+MOST_EPOCHS = 2**30 - 2
 
 # How long to look at the host's memory for the answer before asking the driver, and how often then.
 SPIN_SECONDS = 0.002
 NAP_SECONDS = 0.0002
+
+
+class SearchKind(NamedTuple):
+    """What the searches that share buffers and launches have in common."""
+
+    k: int
+    metric: str
+    delta: float
+    query_type: str
+    query_aligned: bool
+    n_queries: int
+    whole: int = 0  # why every arm is evaluated
 
 
 class Search:
@@ -48,17 +80,12 @@ class Search:
         self,
         matrix: DeviceMatrix,
         norms: Norms,
+        kind: SearchKind,
         *,
-        k: int,
-        metric: str,
-        delta: float,
-        query_type: str,
-        query_aligned: bool,
-        n_queries: int,
         arms: Ints | None = None,
         row_scale: Floats | None = None,
-        whole: int = 0,
     ) -> None:
+        k, metric, delta = kind.k, kind.metric, kind.delta
         on = self.device = matrix.device
         rows, width = matrix.shape
         n = rows if arms is None else len(arms)
@@ -66,8 +93,8 @@ class Search:
         self.k, self.n, self.width = k, n, width
         self.norms = norms  # kept: the kernels read them
         self.arms = arms
-        aligned = matrix.aligned and query_aligned
-        whole = whole or self._reason(norms, delta)
+        aligned = matrix.aligned and kind.query_aligned
+        whole = kind.whole or self._reason(norms, delta)
         p = self.params = Params()
         p.data, p.stride, p.width, p.n, p.k = matrix.pointer, matrix.strides[0], width, n, k
         p.blocks = plan.n_blocks
@@ -76,6 +103,7 @@ class Search:
         p.pieces, p.piece = plans.pieces_of(width, plan.chunk)
         p.low, p.high, p.second = plan.short_cap, plan.long_cap, plan.second_cap
         p.third, p.chance = plan.last_cap, plans.SECOND_CAP if plan.second_chance else 0
+        self._set_product(matrix.itemsize)
         p.sample_stride = max(1, n // plans.COST_SAMPLE)
         p.samples = min(plans.COST_SAMPLE, -(-n // p.sample_stride))
         p.whole = whole
@@ -89,28 +117,47 @@ class Search:
         p.factor = 0 if row_scale is None else self._uploaded(row_scale)
         p.leaders = self._uploaded(self._leaders(metric, row_scale).astype(np.int32))
         p.inverse = self._uploaded(_inverses(plan.draws))
-        self._reserve(matrix.most_memory, n_queries)
-        p.grid = max(2, 2 * on.processors // self.together)
-        self._aligned_query = 0
+        self._reserve(matrix.most_memory, kind.n_queries)
         with on.current():
-            code = module(on.number, matrix.dtype, query_type, metric, aligned=aligned)
-            shared = dict.fromkeys(KERNELS, MERGE_BYTES + 4 * plan.slots)
-            shared["first"] = max(TICKET_BYTES, MERGE_BYTES)
-            self._kernels = [
-                driver.Kernel(code, name, 0 if "race" in name else shared[name]) for name in KERNELS
-            ]
+            code = module(on.number, matrix.dtype, kind.query_type, metric, aligned=aligned)
+            shared = {
+                "first": max(TICKET_BYTES, MERGE_BYTES),
+                "race": 0,
+                "exact": MERGE_BYTES + 4 * plan.slots,
+                "narrow": 0,
+                "multiply": product_bytes(matrix.itemsize),
+                "screen": MERGE_BYTES,
+                "last": MERGE_BYTES,
+            }
+            named = {name: driver.Kernel(code, name, size) for name, size in shared.items()}
+            self.kernels = [(named[name], stage) for name, stage in KERNELS]
+            self.product = [named[name] for name in PRODUCT]
         self._launches = driver.Launches(p, plans.THREADS)
         self._epoch = 0
+        self._stream: Any = None
 
     def _reason(self, norms: Norms, delta: float) -> int:
         """Return why every arm is evaluated, if that is known beforehand."""
         if self.n <= max(self.plan.first_rows, self.plan.direct):
             return FEW_ARMS
-        if self.plan.n_blocks < FEWEST_BLOCKS or self.plan.n_blocks > NARROW:
+        if self.plan.n_blocks < plans.FEWEST_BLOCKS:
             return SHORT_ROWS
         level = math.log2(self.k / delta)
         within = rounding.LEAST_NORM <= norms.largest <= rounding.MOST_NORM
         return 0 if within and level <= rounding.MOST_LEVEL else BEYOND_RANGE
+
+    def _set_product(self, itemsize: int) -> None:
+        """Cut the product of several queries into tiles, and say how far its sums may be off."""
+        p = self.params
+        columns = SLAB[itemsize] // itemsize
+        slabs = -(-self.width // columns)
+        tiles = -(-self.n // TILE_ROWS)
+        p.padded = slabs * columns
+        p.parts = min(MOST_PARTS, slabs, max(1, -(-FEWEST_TILES // tiles)))
+        part = -(-slabs // p.parts)
+        in_a_warp = -(-part // TILE_WARPS) * columns
+        # A term is rounded once with each term after it, then with the warps and the parts; the query was rounded, too.
+        p.product_share = rounding.gamma(in_a_warp + TILE_WARPS + p.parts + 2)
 
     def _uploaded(self, values: Array) -> int:
         memory = driver.upload(self.device, values)
@@ -149,6 +196,9 @@ class Search:
             "best_arm": 4 * (self.n + plans.MOST_ARMS),
             "best_score": 8 * (self.n + plans.MOST_ARMS),
         }
+        if n_queries > 1:
+            fixed["narrowed"] = 4 * p.padded
+            fixed["products"] = 4 * p.parts * self.n
         each = sum(fixed.values()) + 64 * self.n
         used = sum(memory.size for memory in self._memory) + self.norms.memory.size
         self.together = max(1, min(n_queries, MOST_QUERIES, (most - used) // each))
@@ -173,13 +223,10 @@ class Search:
         self.scores = parts[0].view(np.float64).reshape(self.together, self.k)
         self.work = parts[1].view(WORK)
         self.positions = parts[2].view(np.int32).reshape(self.together, self.k)
-        size = WORK.itemsize
+        size, place = WORK.itemsize, self._pinned.address + starts[1]
+        self.records = [Record.from_address(place + i * size) for i in range(self.together)]
         self._done = [
-            memoryview(
-                (ctypes.c_uint32 * 1).from_address(
-                    self._pinned.address + starts[1] + (i + 1) * size - 4
-                )
-            )
+            memoryview((ctypes.c_uint32 * 1).from_address(place + (i + 1) * size - 4))
             .cast("B")
             .cast("I")
             for i in range(self.together)
@@ -190,21 +237,25 @@ class Search:
     ) -> None:
         """Launch the kernels for `count` queries that lie `stride` elements apart."""
         p = self.params
-        self._epoch = self._epoch % 0x3FFFFFFE + 1
-        p.query, p.query_stride, p.seed, p.epsilon, p.epoch = (
-            query,
-            stride,
-            seed,
-            epsilon,
-            self._epoch,
-        )
-        if count == self.together:
-            self._launches.run(self._kernels, (p.grid, count), stream)
-            return
-        grid = p.grid
+        if self._stream is not None and self._stream is not stream:
+            # Kernels that had nothing left to do may still wait there, and would read what is written now.
+            driver.check(driver.bindings().cuStreamSynchronize(self._stream))
+        self._stream = stream
+        self._epoch = self._epoch % MOST_EPOCHS + 1
+        p.query, p.query_stride, p.seed = query, stride, seed
+        p.epsilon, p.epoch = epsilon, self._epoch
         p.grid = max(2, 2 * self.device.processors // count)
-        self._launches.run(self._kernels, (p.grid, count), stream)
-        p.grid = grid
+        run, grid = self._launches.run, (p.grid, count)
+        for kernel, stage in self.kernels[:-1]:
+            p.stage = stage
+            run(kernel, grid, stream)
+        if count > 1:
+            p.batch = count
+            narrow, multiply, screen = self.product
+            run(narrow, grid, stream)
+            run(multiply, (self.device.processors, 1), stream, 32 * TILE_WARPS)
+            run(screen, grid, stream)
+        run(self.kernels[-1][0], grid, stream)
 
     def wait(self, count: int, stream: Any) -> None:
         """Wait until the answers of so many queries are in the host's memory."""

@@ -10,9 +10,10 @@ import numpy as np
 
 from sureshot._validate.running import place_to_save
 from sureshot.bounds import Bounds, bounds_of_scan
-from sureshot.cuda import driver
+from sureshot.cuda import driver, quick
+from sureshot.cuda.answers import Kind, exact_certificate
 from sureshot.cuda.arrays import DeviceArray
-from sureshot.cuda.layout import ASKED, REASONS
+from sureshot.cuda.layout import ASKED
 from sureshot.cuda.matrix import Norms, matrix_of
 from sureshot.cuda.measuring import NO_LIMITS, measure
 from sureshot.cuda.request import (
@@ -23,9 +24,8 @@ from sureshot.cuda.request import (
     limits,
     refuse_unsupported,
 )
-from sureshot.cuda.search import Search
-from sureshot.errors import BoundsError
-from sureshot.result import Certificate, TopK, Work, share_time, stack
+from sureshot.cuda.search import MOST_QUERIES, Search, SearchKind
+from sureshot.result import TopK, Work, share_time, stack
 
 if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
@@ -34,19 +34,52 @@ if TYPE_CHECKING:
 
 SCANNED = "the data is what was scanned"
 
-# By how much of itself a score must exceed the largest possible one to prove that a norm is wrong.
-LEAST_EXCESS = 1e-6
 
-NO_ASSUMPTION = "no assumption is needed"
-
-
-def top_k(data: Any, query: Any, k: Any, **arguments: Any) -> TopK:
+def top_k(
+    data: Any,
+    query: Any,
+    k: Any,
+    *,
+    metric: Any,
+    epsilon: Any,
+    delta: Any,
+    bounds: Any,
+    method: Any,
+    where: Any,
+    row_scale: Any,
+    rng: Any,
+    unsupported: dict[str, Any],
+) -> TopK:
     """Search a matrix on a device; the arguments are those of `sureshot.top_k`."""
     started = time.perf_counter()
-    request = checked(data, query, k, **arguments)
+    key = (k, metric, epsilon, delta, method)
+    plain = where is None and row_scale is None
+    plain = plain and all(value is None for value in unsupported.values())
+    if plain:
+        found = quick.top_k(data, query, key, bounds, rng, started)
+        if found is not None:
+            return found
+    request = checked(
+        data,
+        query,
+        k,
+        metric=metric,
+        epsilon=epsilon,
+        delta=delta,
+        bounds=bounds,
+        method=method,
+        where=where,
+        row_scale=row_scale,
+        rng=rng,
+        unsupported=unsupported,
+    )
     matrix = matrix_of(data, request.array)
-    with matrix.device.current():
-        return _Call(request, matrix, started).run()
+    with matrix.lock, matrix.device.current():
+        call = _Call(request, matrix, started)
+        result = call.run()
+        if plain and request.single and call.searched is not None:
+            quick.remember(data, query, key, bounds, matrix, *call.searched)
+    return result
 
 
 class _Call:
@@ -56,32 +89,63 @@ class _Call:
         self.request, self.matrix, self.started = request, matrix, started
         self.stream = driver.stream(request.array.stream)
         self._keep: Any = None
+        self.searched: tuple[Search, Kind] | None = None
 
     def run(self) -> TopK:
+        """Search, and write down the result."""
         request = self.request
         pointer, stride, query_type, aligned = self.placed_query()
-        done: list[TopK] = []
+        first = None
         norms = self.known_norms()
         if norms is None:
             norms, first = self.measured(pointer, query_type, aligned=aligned)
-            done.append(first)
-        if len(done) < request.n_queries:
-            search = self.search(norms, query_type, aligned)
+            if request.n_queries == 1:
+                return first if request.single else stack([first])
+        search = self.search(norms, query_type, aligned)
+        kind = Kind.of(request, search, norms)
+        self.searched = (search, kind)
+        begun = 0 if first is None else 1
+        if request.n_queries == 1:
+            works, scores, positions = self.answers(search, kind, pointer, stride, 1)
+            if request.single:
+                seconds = time.perf_counter() - self.started
+                return kind.result(search.records[0], scores[0], positions[0], seconds)
+        else:
             itemsize = 4 if query_type == "float32" else 8
-            for begin in range(len(done), request.n_queries, search.together):
-                count = min(search.together, request.n_queries - begin)
-                search.begin(
-                    pointer + begin * stride * itemsize,
+            parts = [
+                self.answers(
+                    search,
+                    kind,
+                    pointer + at * stride * itemsize,
                     stride,
-                    count,
-                    request.seed,
-                    request.epsilon,
-                    self.stream,
+                    min(search.together, request.n_queries - at),
                 )
-                done += self.results(search, norms, count)
-        if request.single and len(done) == 1:
-            return done[0]
-        return stack(share_time(done, time.perf_counter() - self.started))
+                for at in range(begun, request.n_queries, search.together)
+            ]
+            works, scores, positions = (
+                np.concatenate([part[i] for part in parts]) for i in range(3)
+            )
+        seconds = time.perf_counter() - self.started
+        found = kind.results(works, scores, positions, seconds)
+        return found if first is None else stack(share_time([first, *found.queries], seconds))
+
+    def answers(
+        self, search: Search, kind: Kind, pointer: int, stride: int, count: int
+    ) -> tuple[Any, Floats, Ints]:
+        """Return work records, scores and positions of some queries."""
+        request = self.request
+        search.begin(pointer, stride, count, request.seed, request.epsilon, self.stream)
+        search.wait(count, self.stream)
+        for record, scores, positions in zip(
+            search.records[:count], search.scores, search.positions, strict=False
+        ):
+            kind.refuse_bad(record, search.epoch)
+            kind.refuse_long(scores, positions, record.square)
+        return (
+            search.work[:count].copy(),
+            search.scores[:count].copy(),
+            search.positions[:count].copy(),
+        )
 
     # -- the query
 
@@ -183,16 +247,19 @@ class _Call:
         if request.metric == "sqeuclidean":
             scores = -scores
         best = largest(scores, request.k)
-        return self.result(
-            scores[best],
-            best,
-            rows=len(sums),
-            blocks=0,
-            stages=1,
+        numbers = len(sums) * self.matrix.shape[1]
+        work = Work(
+            numbers,
+            1.0,
+            numbers * self.matrix.itemsize,
+            1,
+            len(sums),
+            time.perf_counter() - self.started,
             choice="every arm was evaluated in the pass that found the norms",
-            exact=True,
-            norms=None,
         )
+        shown = -scores[best] if request.metric == "sqeuclidean" else scores[best]
+        rows = best if arms is None else arms[best]
+        return TopK(shown, rows, exact_certificate(), work, (), "exact")
 
     def refuse_directionless(self, squares: Floats) -> None:
         """Raise an error if a row has no direction."""
@@ -209,139 +276,29 @@ class _Call:
     def search(self, norms: Norms, query_type: str, aligned: bool) -> Search:
         """Return a search of this kind, kept from an earlier call if it has neither `where` nor `row_scale`."""
         request, matrix = self.request, self.matrix
-        kind = {
-            "k": request.k,
-            "metric": request.metric,
-            "delta": request.delta,
-            "query_type": query_type,
-            "query_aligned": aligned,
-            "n_queries": min(request.n_queries, 16),
-            "whole": ASKED if request.exact else 0,
-        }
+        kind = SearchKind(
+            k=request.k,
+            metric=request.metric,
+            delta=request.delta,
+            query_type=query_type,
+            query_aligned=aligned,
+            n_queries=min(request.n_queries, MOST_QUERIES),
+            whole=ASKED if request.exact else 0,
+        )
         if request.metric == "cosine":
             self.refuse_directionless(
                 norms.squares if request.arms is None else norms.squares[request.arms]
             )
         if request.arms is not None or request.row_scale is not None:
-            return Search(matrix, norms, arms=request.arms, row_scale=request.row_scale, **kind)
-        key = (id(norms), *kind.values())
+            return Search(matrix, norms, kind, arms=request.arms, row_scale=request.row_scale)
+        key = (id(norms), kind)
         found = matrix.searches.get(key)
         if found is None:
             if len(matrix.searches) >= 4:  # each takes its memory
                 matrix.searches.clear()
-            found = matrix.searches[key] = Search(matrix, norms, **kind)
-        return found
-
-    def results(self, search: Search, norms: Norms, count: int) -> list[TopK]:
-        """Wait for the answers of some queries and write them down."""
-        search.wait(count, self.stream)
-        found = []
-        for at in range(count):
-            work = search.work[at]
-            self.refuse_bad(search, work)
-            reason = int(work["reason"])
-            rows = int(work["rows"]) + search.plan.first_rows
-            scores = search.scores[at].copy()
-            positions = search.positions[at].astype(np.int64)
-            self.refuse_long(scores, self.rows_at(positions), norms, float(work["square"]))
-            if self.request.metric == "cosine":
-                scores /= _norm(float(work["square"]))
-            found.append(
-                self.result(
-                    scores,
-                    positions,
-                    rows=rows,
-                    blocks=int(work["blocks"]),
-                    stages=int(work["stage"]) + 1,
-                    choice=REASONS.get(reason, "a race"),
-                    exact=reason != 0 and int(work["stage"]) == 0,
-                    norms=norms,
-                )
-            )
-        return found
-
-    def refuse_bad(self, search: Search, work: Any) -> None:
-        """Raise what the kernels have found to be wrong."""
-        epoch = search.epoch
-        if work["bad_query"] == epoch:
-            raise ValueError("query must be finite")
-        if work["bad_norm"] == epoch:
-            row = int(work["bad_row"])
-            row = row if search.arms is None else int(search.arms[row])
-            raise BoundsError(
-                f"data row {row} is longer than its norm, or holds values that are not finite"
-            )
-        if work["bad_score"] == epoch:
-            raise ValueError(
-                "data or query hold values that are not finite, or too large for a score"
-            )
-
-    def refuse_long(self, scores: Floats, rows: Ints, norms: Norms, square: float) -> None:
-        """Raise an error if a row of the answer must be longer than its norm, by Cauchy and Schwarz.
-
-        The races notice this of the rows that they read, but not of those that are evaluated at once.
-        """
-        if self.request.metric == "sqeuclidean":
-            return
-        allowed = np.full(len(rows), math.sqrt(square))
-        if self.request.metric != "cosine":
-            allowed *= np.sqrt(norms.squares[rows])
-        if self.request.row_scale is not None:
-            allowed *= self.request.row_scale[rows]
-        long = np.abs(scores) > allowed * (1 + norms.rounding + LEAST_EXCESS)
-        if long.any():
-            raise BoundsError(f"data row {rows[np.argmax(long)]} is longer than its norm")
-
-    def rows_at(self, positions: Ints) -> Ints:
-        """Return the rows at some positions of the searched ones."""
-        return positions if self.request.arms is None else self.request.arms[positions]
-
-    # -- the result
-
-    def result(
-        self,
-        scores: Floats,
-        positions: Ints,
-        *,
-        rows: int,
-        blocks: int,
-        stages: int,
-        choice: str,
-        exact: bool,
-        norms: Norms | None,
-    ) -> TopK:
-        request = self.request
-        n, width = self.matrix.shape
-        searched = n if request.arms is None else len(request.arms)
-        numbers = blocks * (64 // self.matrix.itemsize) + rows * width
-        certificate = self.certificate(norms, exact=exact)
-        work = Work(
-            numbers,
-            numbers / (searched * width),
-            numbers * self.matrix.itemsize,
-            stages,
-            rows,
-            0.0 if request.n_queries > 1 else time.perf_counter() - self.started,
-            choice=choice,
-        )
-        indices = self.rows_at(positions)
-        if request.metric == "sqeuclidean":
-            scores = -scores
-        return TopK(scores, indices, certificate, work, (), "exact" if exact else "race")
-
-    def certificate(self, norms: Norms | None, *, exact: bool) -> Certificate:
-        """Return what is guaranteed."""
-        request = self.request
-        if exact or norms is None:
-            declared_norms = norms is not None and request.metric == "cosine" and norms.rounding > 0
-            words = (
-                "as long as the given norms are the rows' norms"
-                if declared_norms
-                else NO_ASSUMPTION
-            )
-            return Certificate(0.0, 0.0, True, "exact", True, words, True)
-        words = f"unconditional as long as {norms.words}"
-        return Certificate(request.epsilon, request.delta, False, "exact", True, words, True)
+            found = matrix.searches[key] = Search(matrix, norms, kind)
+        known: Search = found
+        return known
 
 
 def _norm(square: float) -> float:

@@ -57,7 +57,7 @@ __device__ __forceinline__ double sum_of_lanes(double* sum) {
 __device__ __forceinline__ double piece_sum(const Params& p, const ROW* const* row, const QUERY* q, int begin, int end) {
     double sum[TOGETHER] = {0.0, 0.0, 0.0, 0.0};
     int column = begin * UNIT + threadIdx.x * ELEMENTS;
-    const int stop = min(p.width, end * UNIT);
+    const int stop = (int)min((long long)p.width, (long long)end * UNIT);
     for (; column + UNIT < stop; column += 2 * UNIT) {
         uint4 a[TOGETHER], b[TOGETHER];
         #pragma unroll

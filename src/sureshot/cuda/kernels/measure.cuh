@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) measure(const __grid_co
         float top[ROWS] = {0.0f, 0.0f, 0.0f, 0.0f};
         for (int piece = 0; piece < p.pieces; piece++) {
             double square[ROWS] = {0.0, 0.0, 0.0, 0.0}, product[ROWS] = {0.0, 0.0, 0.0, 0.0};
-            const int stop = min(p.width, (piece + 1) * p.piece * UNIT);
+            const int stop = (int)min((long long)p.width, (long long)(piece + 1) * p.piece * UNIT);
             #pragma unroll 2
             for (int column = piece * p.piece * UNIT + threadIdx.x * ELEMENTS; column < stop; column += UNIT) {
                 uint4 read[ROWS];

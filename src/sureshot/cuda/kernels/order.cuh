@@ -1,6 +1,6 @@
 // The order of a query's blocks: weights by many blocks of threads, then whole tickets and draws by the last of them.
 
-constexpr int NARROW = 8192;          // blocks of a row whose tickets one block of threads counts
+constexpr int PLACES = 8192;          // bundles of blocks whose tickets are added up in shared memory
 constexpr int TABLE = 4096;           // places for drawn blocks, a power of two
 
 struct Draws {                        // what drops repeats and counts what is left
@@ -13,7 +13,7 @@ struct Draws {                        // what drops repeats and counts what is l
 };
 struct Tickets {
     Draws draws;
-    u64 before[NARROW + 1];           // tickets of the blocks before each
+    u64 before[PLACES + 1];           // tickets of the bundles before each
 };
 
 // Weight of the block of each four threads: |q_b|^2.
@@ -30,7 +30,7 @@ __device__ void weigh(const Params& p, const QUERY* q, double* weights, Work* wo
     sum += __shfl_xor_sync(ALL_LANES, sum, 2);
     sum += __shfl_xor_sync(ALL_LANES, sum, 1);
     if (chunk % LANES == 0 && chunk / LANES < p.blocks) weights[chunk / LANES] = sum;
-    if (!finite) atomicMax(&work->bad_query, p.epoch);
+    if (!finite) work->bad_query = p.epoch;
 }
 
 // The exponent e of the largest weight, below 2^e, from the upper half of its bits.
@@ -96,9 +96,11 @@ __device__ void write_order(const Params& p, Work* work, int query, Draws& sm, c
     __syncthreads();
     const QUERY* q = p.query + (size_t)query * p.query_stride;
     float* drawn = p.drawn + (size_t)query * DRAWS * COLUMNS;
-    for (int i = t; i < steps * COLUMNS; i += THREADS) {
+    const int used = min(steps, p.third) * COLUMNS;             // no race goes further
+    #pragma unroll 8
+    for (int i = t; i < used; i += THREADS) {
         const int column = sm.block[i / COLUMNS] * COLUMNS + i % COLUMNS;
-        drawn[i] = column < p.width ? (float)((double)q[column] * scale) : 0.0f;
+        drawn[i] = column < p.width ? (float)((double)__ldg(q + column) * scale) : 0.0f;
     }
     for (int i = t; i < DRAWS; i += THREADS) p.drawn_blocks[(size_t)query * DRAWS + i] = i < steps ? sm.block[i] : -1;
     for (int i = t; i < p.slot_count * 2; i += THREADS) p.slots[(size_t)query * p.slot_count * 2 + i] = 0;
@@ -135,18 +137,19 @@ __device__ __forceinline__ bool within_range(double square) {
     return square > SMALLEST_QUERY * SMALLEST_QUERY && square < LARGEST_QUERY * LARGEST_QUERY;
 }
 
-// One block of threads: tickets of all blocks, and the draws.
+// One block of threads: tickets of all blocks, and the draws. Rows of many blocks are counted in bundles of neighbours.
 __device__ void draw_order(const Params& p, Work* work, int query, Tickets& sm) {
     constexpr int EACH = DRAWS / THREADS;
     const int t = threadIdx.x, lane = lane_of(), warp = warp_of();
     const double* weights = p.weights + (size_t)query * p.blocks;
+    const int bundle = (p.blocks + PLACES - 1) / PLACES, bundles = (p.blocks + bundle - 1) / bundle;
     if (t == 0) sm.draws.largest = 0;
     __syncthreads();
     u32 high = 0;
     #pragma unroll 13
     for (int b = t; b < p.blocks; b += THREADS) {
         const double w = __ldcg(weights + b);
-        sm.before[b] = (u64)__double_as_longlong(w);
+        if (bundle == 1) sm.before[b] = (u64)__double_as_longlong(w);
         high = max(high, (u32)__double2hiint(w * RAISED_WEIGHT));
     }
     high = __reduce_max_sync(ALL_LANES, high);
@@ -158,14 +161,28 @@ __device__ void draw_order(const Params& p, Work* work, int query, Tickets& sm) 
     // The largest weight of the scaled query is about 1.
     const double inverse_unit = power_of_two(usable ? TICKET_BITS - exponent : 0), scale = power_of_two(-halved);
     const double unit = power_of_two(usable ? exponent - TICKET_BITS - 2 * halved : 0);
-    const int each = (p.blocks + THREADS - 1) / THREADS | 1;    // odd: threads use different banks
-    const int begin = min(p.blocks, t * each), end = min(p.blocks, begin + each);
+    const auto tickets_at = [&](double w) { return usable ? tickets_of(w * RAISED_WEIGHT, inverse_unit) : 0ull; };
+    const int each = (bundles + THREADS - 1) / THREADS | 1;     // odd: threads use different banks
+    const int begin = min(bundles, t * each), end = min(bundles, begin + each);
     u64 mine = 0;
     double square = 0.0;
-    for (int b = begin; b < end; b++) {
-        const double w = __longlong_as_double((long long)sm.before[b]);
-        square += w;
-        mine += usable ? tickets_of(w * RAISED_WEIGHT, inverse_unit) : 0ull;
+    for (int i = begin; i < end; i++) {
+        u64 tickets = 0;
+        if (bundle == 1) {
+            const double w = __longlong_as_double((long long)sm.before[i]);
+            square += w;
+            tickets = tickets_at(w);
+        } else {
+            const int stop = min(p.blocks, (i + 1) * bundle);
+            #pragma unroll 8
+            for (int b = i * bundle; b < stop; b++) {
+                const double w = __ldcg(weights + b);
+                square += w;
+                tickets += tickets_at(w);
+            }
+        }
+        sm.before[i] = tickets;
+        mine += tickets;
     }
     const u64 inclusive = scan_of_warp<u64>(mine);
     #pragma unroll
@@ -181,12 +198,12 @@ __device__ void draw_order(const Params& p, Work* work, int query, Tickets& sm) 
         total += sm.draws.sums[v];
         square += sm.draws.squares[v];
     }
-    for (int b = begin; b < end; b++) {
-        const double w = __longlong_as_double((long long)sm.before[b]);
-        sm.before[b] = before;
-        before += usable ? tickets_of(w * RAISED_WEIGHT, inverse_unit) : 0ull;
+    for (int i = begin; i < end; i++) {
+        const u64 tickets = sm.before[i];
+        sm.before[i] = before;
+        before += tickets;
     }
-    if (t == 0) { sm.before[p.blocks] = total; work->square = square; }
+    if (t == 0) { sm.before[bundles] = total; work->square = square; }
     begin_query(p, work, within_range(square));
     __syncthreads();
     if (total == 0) {
@@ -198,13 +215,20 @@ __device__ void draw_order(const Params& p, Work* work, int query, Tickets& sm) 
     #pragma unroll
     for (int r = 0; r < EACH; r++) {
         const u64 ticket = random_ticket(p.seed, r * THREADS + t, total);
-        int low = 0, high = p.blocks;                           // before[low] <= ticket < before[high]
+        int low = 0, high = bundles;                            // before[low] <= ticket < before[high]
         while (high - low > 1) {
             const int middle = (low + high) >> 1;
             if (sm.before[middle] <= ticket) low = middle; else high = middle;
         }
-        block[r] = low;
-        tickets[r] = sm.before[low + 1] - sm.before[low];
+        u64 passed = sm.before[low];
+        block[r] = low * bundle;
+        tickets[r] = sm.before[low + 1] - passed;
+        if (bundle > 1) {
+            while (passed + (tickets[r] = tickets_at(__ldcg(weights + block[r]))) <= ticket) {
+                passed += tickets[r];
+                block[r]++;
+            }
+        }
     }
     write_order(p, work, query, sm.draws, block, tickets, total, unit, scale);
 }

@@ -35,8 +35,7 @@ struct Goal {                         // of a row, in units of the scaled query
     float theta;                      // what its inner product must exceed, less a guard
 };
 
-__device__ __forceinline__ Goal goal_of(const Params& p, const Threshold& t, int row) {
-    const double square = p.square[row];
+__device__ __forceinline__ Goal goal_of(const Params& p, const Threshold& t, int row, double square) {
     double needed = t.tau;
     if (METRIC == SQUARED_DISTANCE) {
         const double both = t.square + square;
@@ -134,10 +133,11 @@ template <int SIDE> __device__ __forceinline__ float wealth_at_step(float factor
     return at;
 }
 
-// SIDE lanes of a warp race one arm, a lane has one step of SIDE; AHEAD times SIDE steps are read together.
+// SIDE lanes of a warp race one arm, a lane has one of SIDE steps that are read together.
 // stage 1: every position; later ones: the arms that the race before has left.
-template <int SIDE, int AHEAD>
-__device__ void race(const Params& p, Work* work, int query, int stage, int begin, int end) {
+template <int SIDE>
+__device__ void run_race(const Params& p, Work* work, int query, int begin, int end) {
+    const int stage = p.stage;
     const int lane = lane_of(), place = lane & (SIDE - 1), leader = lane & ~(SIDE - 1), chunk = lane & (LANES - 1);
     const Step* order = p.order + (size_t)query * (DRAWS + 1);
     const int* blocks = p.drawn_blocks + (size_t)query * DRAWS;
@@ -191,7 +191,7 @@ __device__ void race(const Params& p, Work* work, int query, int stage, int begi
                         sum = a.y;
                         own = __float_as_int(a.x);
                     }
-                    const Goal goal = goal_of(p, limit, row_at(p, own));
+                    const Goal goal = goal_of(p, limit, row_at(p, own), p.square[row_at(p, own)]);
                     own_square = goal.square;
                     own_theta = goal.theta;
                     open = __ldcg(mark + own) != (int)p.epoch && !too_short(goal, sum, mass, at_begin);
@@ -222,84 +222,75 @@ __device__ void race(const Params& p, Work* work, int query, int stage, int begi
         if (!__any_sync(ALL_LANES, arm.position >= 0)) break;
 
         // Four lanes read a block together, for the four steps of their own, one after the other.
-        uint4 read[AHEAD][LANES];
+        uint4 read[LANES];
         const ROW* row = p.data + (size_t)(arm.position >= 0 ? row_at(p, arm.position) : 0) * p.stride;
-        const int group = step + (place & ~(LANES - 1));
+        const int group = step + (place & ~(LANES - 1));        // a multiple of four, but for an order that has ended
+        int4 four = make_int4(-1, -1, -1, -1);
+        if (arm.position >= 0 && group < end) four = __ldg(reinterpret_cast<const int4*>(blocks + group));
         #pragma unroll
-        for (int c = 0; c < AHEAD; c++) {
-            const int from = group + c * SIDE;                  // a multiple of four, but for an order that has ended
-            int4 four = make_int4(-1, -1, -1, -1);
-            if (arm.position >= 0 && from < end) four = __ldg(reinterpret_cast<const int4*>(blocks + from));
+        for (int i = 0; i < LANES; i++) {
+            const int block = i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
+            read[i] = make_uint4(0, 0, 0, 0);
+            if (block >= 0 && group + i < end) read[i] = chunk_of(row, block * COLUMNS + chunk * ELEMENTS, p.width);
+        }
+        float products[LANES], squared[LANES];
+        #pragma unroll
+        for (int i = 0; i < LANES; i++) {
+            const int at = min(group + i, DRAWS - 1);
+            const float4* q = reinterpret_cast<const float4*>(drawn + (size_t)at * COLUMNS + chunk * ELEMENTS);
             #pragma unroll
-            for (int i = 0; i < LANES; i++) {
-                const int block = i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
-                read[c][i] = make_uint4(0, 0, 0, 0);
-                if (block >= 0 && from + i < end) read[c][i] = chunk_of(row, block * COLUMNS + chunk * ELEMENTS, p.width);
+            for (int e = 0; e < ELEMENTS; e += 4) {
+                const float4 x = __ldg(q + e / 4);
+                const float v0 = element(read[i], e), v1 = element(read[i], e + 1);
+                const float v2 = element(read[i], e + 2), v3 = element(read[i], e + 3);
+                products[i] = e ? products[i] + v0 * x.x : v0 * x.x;
+                squared[i] = e ? squared[i] + v0 * v0 : v0 * v0;
+                products[i] = products[i] + v1 * x.y; squared[i] = squared[i] + v1 * v1;
+                products[i] = products[i] + v2 * x.z; squared[i] = squared[i] + v2 * v2;
+                products[i] = products[i] + v3 * x.w; squared[i] = squared[i] + v3 * v3;
             }
         }
-        bool dropped = false;
-        #pragma unroll
-        for (int c = 0; c < AHEAD; c++) {
-            float products[LANES], squared[LANES];
-            #pragma unroll
-            for (int i = 0; i < LANES; i++) {
-                const int at = min(group + c * SIDE + i, DRAWS - 1);
-                const float4* q = reinterpret_cast<const float4*>(drawn + (size_t)at * COLUMNS + chunk * ELEMENTS);
-                #pragma unroll
-                for (int e = 0; e < ELEMENTS; e += 4) {
-                    const float4 x = __ldg(q + e / 4);
-                    const float v0 = element(read[c][i], e), v1 = element(read[c][i], e + 1);
-                    const float v2 = element(read[c][i], e + 2), v3 = element(read[c][i], e + 3);
-                    products[i] = e ? products[i] + v0 * x.x : v0 * x.x;
-                    squared[i] = e ? squared[i] + v0 * v0 : v0 * v0;
-                    products[i] = products[i] + v1 * x.y; squared[i] = squared[i] + v1 * v1;
-                    products[i] = products[i] + v2 * x.z; squared[i] = squared[i] + v2 * v2;
-                    products[i] = products[i] + v3 * x.w; squared[i] = squared[i] + v3 * v3;
-                }
-            }
-            const int at = step + c * SIDE + place;
-            const bool reads = arm.position >= 0 && at < end, bets = reads && !dropped;
-            blocks_read += reads;
-            float x = sum_of_chunks(products), mass = sum_of_chunks(squared);
-            if (!reads) x = mass = 0.0f;
-            Step s;
-            s.inverse_weight = s.inverse_left = 0.0f;
-            float2 inverse = make_float2(0.0f, 0.0f);
-            if (reads) {
-                const float4 loaded = __ldg(reinterpret_cast<const float4*>(order + at));
-                s.inverse_weight = loaded.y;
-                s.inverse_left = loaded.w;
-                inverse = __ldg(p.inverse + at);
-            }
-            const float y = x * s.inverse_weight, u = fmaxf(mass * s.inverse_weight, y * y);
-            Sums before;
-            before.x = before_step<SIDE>(scan_sum<SIDE>(x), arm.sums.x);
-            before.y = before_step<SIDE>(scan_sum<SIDE>(y), arm.sums.y);
-            before.yy = before_step<SIDE>(scan_sum<SIDE>(y * y), arm.sums.yy);
-            before.mass = before_step<SIDE>(scan_sum<SIDE>(mass), arm.sums.mass);
-            before.u = before_step<SIDE>(scan_sum<SIDE>(u), arm.sums.u);
-            if (arm.position >= 0 && !dropped && !(arm.sums.mass <= square)) {
-                work->bad_norm = p.epoch;
-                work->bad_row = arm.position;
-            }
-            const u32 side = SIDE == 32 ? ALL_LANES : ((1u << (SIDE & 31)) - 1u) << leader;
-            Bet placed = bet(at, theta, square, before, y, u, s.inverse_left, inverse.x, inverse.y);
-            float wealth = wealth_at_step<SIDE>(bets ? placed.factor : 1.0f, arm.wealth);
-            bool won = __ballot_sync(ALL_LANES, bets && (placed.certain || wealth >= p.level)) & side;
-            if (METRIC == ABSOLUTE) {                           // an arm is dropped if neither sign can reach the threshold
-                before.x = -before.x;
-                before.y = -before.y;
-                placed = bet(at, theta, square, before, -y, u, s.inverse_left, inverse.x, inverse.y);
-                wealth = wealth_at_step<SIDE>(bets ? placed.factor : 1.0f, arm.other_wealth);
-                const bool other = __ballot_sync(ALL_LANES, bets && (placed.certain || wealth >= p.level)) & side;
-                if (won) arm.wealth = INFINITE;                 // and stays so: factors are above 0
-                if (other) arm.other_wealth = INFINITE;
-                won = arm.wealth == INFINITE && arm.other_wealth == INFINITE;
-            }
-            dropped = dropped || won;
+        const int at = step + place;
+        const bool reads = arm.position >= 0 && at < end;
+        blocks_read += reads;
+        float x = sum_of_chunks(products), mass = sum_of_chunks(squared);
+        if (!reads) x = mass = 0.0f;
+        Step s;
+        s.inverse_weight = s.inverse_left = 0.0f;
+        float2 inverse = make_float2(0.0f, 0.0f);
+        if (reads) {
+            const float4 loaded = __ldg(reinterpret_cast<const float4*>(order + at));
+            s.inverse_weight = loaded.y;
+            s.inverse_left = loaded.w;
+            inverse = __ldg(p.inverse + at);
         }
-        if (dropped) arm.position = -1;
-        step += AHEAD * SIDE;
+        const float y = x * s.inverse_weight, u = fmaxf(mass * s.inverse_weight, y * y);
+        Sums before;
+        before.x = before_step<SIDE>(scan_sum<SIDE>(x), arm.sums.x);
+        before.y = before_step<SIDE>(scan_sum<SIDE>(y), arm.sums.y);
+        before.yy = before_step<SIDE>(scan_sum<SIDE>(y * y), arm.sums.yy);
+        before.mass = before_step<SIDE>(scan_sum<SIDE>(mass), arm.sums.mass);
+        before.u = before_step<SIDE>(scan_sum<SIDE>(u), arm.sums.u);
+        if (arm.position >= 0 && !(arm.sums.mass <= square)) {
+            work->bad_norm = p.epoch;
+            work->bad_row = arm.position;
+        }
+        const u32 side = SIDE == 32 ? ALL_LANES : ((1u << (SIDE & 31)) - 1u) << leader;
+        Bet placed = bet(at, theta, square, before, y, u, s.inverse_left, inverse.x, inverse.y);
+        float wealth = wealth_at_step<SIDE>(reads ? placed.factor : 1.0f, arm.wealth);
+        bool won = __ballot_sync(ALL_LANES, reads && (placed.certain || wealth >= p.level)) & side;
+        if (METRIC == ABSOLUTE) {                           // an arm is dropped if neither sign can reach the threshold
+            before.x = -before.x;
+            before.y = -before.y;
+            placed = bet(at, theta, square, before, -y, u, s.inverse_left, inverse.x, inverse.y);
+            wealth = wealth_at_step<SIDE>(reads ? placed.factor : 1.0f, arm.other_wealth);
+            const bool other = __ballot_sync(ALL_LANES, reads && (placed.certain || wealth >= p.level)) & side;
+            if (won) arm.wealth = INFINITE;                 // and stays so: factors are above 0
+            if (other) arm.other_wealth = INFINITE;
+            won = arm.wealth == INFINITE && arm.other_wealth == INFINITE;
+        }
+        if (won) arm.position = -1;
+        step += SIDE;
         const bool left = arm.position >= 0 && step >= end;
         // All that has weight was read: the sum is the score.
         const bool known = ends && (METRIC == ABSOLUTE ? fabsf(arm.sums.x) : arm.sums.x) < theta;

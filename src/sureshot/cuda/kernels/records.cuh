@@ -74,11 +74,15 @@ struct Params {
     int* best_arm;
     double* best_score;
     double* partial;
+    float* narrowed;                  // the queries of a batch in float32
+    float* products;                  // and their sums with every row
     int* out_arm;                     // host memory from here
     double* out_score;
     Work* out_work;
     long long stride, query_stride;   // in elements
     double epsilon;
+    double most_cost;                 // share of the steps beyond which racing on does not pay
+    double product_share;             // error of such a sum, as a share of the norms
     double raised;                    // factor of squared norms that covers rounding
     u64 seed;
     int n, width, blocks;             // searched positions, columns, blocks of a row
@@ -87,16 +91,19 @@ struct Params {
     int pieces, piece;                // of a row that is evaluated; piece in units
     int direct, low, high, second, third, chance;   // caps of plan.py
     int sample_stride, samples;
+    int batch, padded, parts;         // of products: queries, columns with zeros after them, parts of the columns
     int whole;                        // why every arm is evaluated, or 0
     float level;                      // wealth at which an arm is dropped
     float per_spread;                 // steps that an arm needs if its spread is its distance squared
-    float most_cost;
     u32 epoch;
-    int grid;
+    int grid, stage;
 };
 
 constexpr int DRAWS = 1024;
+constexpr int SAMPLES = 2048;         // arms that are looked at to decide how a query goes on
 constexpr int MERGED = 3072;          // most scores that are ranked at once
+
+#define QUERY_OF_BLOCK const int query = blockIdx.y; Work* work = p.work + query
 
 template <typename T> __device__ __forceinline__ T fresh(const T& x) { return *(const volatile T*)&x; }
 __device__ __forceinline__ int lane_of() { return threadIdx.x & 31; }

@@ -1,7 +1,5 @@
-// The kernels of a query, in the order of their launches: first, then race and exact three times. The second
+// The kernels of a query, in the order of their launches: first, then twice race and exact, race and last. The second
 // dimension of the grid is the query of a batch.
-
-#define QUERY_OF_BLOCK const int query = blockIdx.y; Work* work = p.work + query
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) first(const __grid_constant__ Params p) {
     extern __shared__ __align__(16) char shared[];
@@ -11,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) first(const __grid_cons
     if (blockIdx.x < weighing) {
         const QUERY* q = p.query + (size_t)query * p.query_stride;
         for (int s = blockIdx.x; s < slices; s += weighing) weigh(p, q, p.weights + (size_t)query * p.blocks, work, s);
-        if (p.blocks <= NARROW && last_to_arrive(&work->arrived[0], weighing, &sm.flag)) {
+        if (last_to_arrive(&work->arrived[0], weighing, &sm.flag)) {
             draw_order(p, work, query, *reinterpret_cast<Tickets*>(shared));
             __syncthreads();
         }
@@ -30,33 +28,25 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) first(const __grid_cons
 __device__ int first_end(const Params& p, const Work* work, int query) {
     const int at = (int)((long long)(threadIdx.x & 255) * p.n / 256);
     const float left = p.order[(size_t)query * (DRAWS + 1)].inverse_left;
-    const bool pruned = threadIdx.x < 256 && too_short(goal_of(p, threshold_of(p, work, query), row_at(p, at)), 0.0f, 0.0f, left);
+    const bool pruned = threadIdx.x < 256 && too_short(goal_of(p, threshold_of(p, work, query), row_at(p, at), p.square[row_at(p, at)]), 0.0f, 0.0f, left);
     return __syncthreads_count(pruned) * 2 < 256 ? p.low : p.high;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) race_1(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(THREADS, 2) race(const __grid_constant__ Params p) {
     QUERY_OF_BLOCK;
-    if (blockIdx.x == 0 && threadIdx.x == 0) work->queue[0] = work->arrived[0] = work->arrived[1] = 0;
+    if (p.stage == 1 && blockIdx.x == 0 && threadIdx.x == 0) work->queue[0] = work->arrived[0] = work->arrived[1] = 0;
     if (fresh(work->state) != RACING) return;
-    const int end = min(first_end(p, work, query), fresh(work->steps));
-    if (blockIdx.x == 0 && threadIdx.x == 0) work->end = end;
-    if (end <= 8) race<8, 1>(p, work, query, 1, 0, end);
-    else race<ROUND, 1>(p, work, query, 1, 0, end);
-}
-
-__device__ __forceinline__ void race_on(const Params& p, Work* work, int query, int stage) {
-    if (fresh(work->state) != RACING) return;
-    const int begin = fresh(work->begin), end = fresh(work->end);
-    if (fresh(work->count[stage - 1]) > p.grid * WARPS) race<ROUND, 1>(p, work, query, stage, begin, end);
-    else race<32, 1>(p, work, query, stage, begin, end);
-}
-extern "C" __global__ void __launch_bounds__(THREADS, 2) race_2(const __grid_constant__ Params p) {
-    QUERY_OF_BLOCK;
-    race_on(p, work, query, 2);
-}
-extern "C" __global__ void __launch_bounds__(THREADS, 2) race_3(const __grid_constant__ Params p) {
-    QUERY_OF_BLOCK;
-    race_on(p, work, query, 3);
+    int begin = 0, end;
+    if (p.stage == 1) {
+        end = min(first_end(p, work, query), fresh(work->steps));
+        if (blockIdx.x == 0 && threadIdx.x == 0) work->end = end;
+    } else {
+        begin = fresh(work->begin);
+        end = fresh(work->end);
+    }
+    if (p.stage > 1 && fresh(work->count[p.stage - 1]) <= WIDE_ARMS) run_race<32>(p, work, query, begin, end);
+    else if (end <= 8) run_race<8>(p, work, query, begin, end);
+    else run_race<ROUND>(p, work, query, begin, end);
 }
 
 __device__ __forceinline__ List left_after(const Params& p, int query, int stage, int count) {
@@ -97,12 +87,24 @@ __device__ void look_ahead(const Params& p, Work* work, int query, int stage, in
     const Threshold limit = threshold_of(p, work, query);
     const Step next = p.order[(size_t)query * (DRAWS + 1) + end];
     const float2 inverse = p.inverse[end];
-    int needed = 0, seen = 0;
-    for (int i = threadIdx.x; i < p.samples; i += THREADS) {
-        const int4 state = __ldcg(p.sample + (size_t)query * p.samples + i);
-        const int position = i * p.sample_stride;
-        if (state.x != (int)(p.epoch * 4u + (u32)stage) || fresh(p.mark[(size_t)query * p.n + position]) == (int)p.epoch) continue;
-        const Goal goal = goal_of(p, limit, row_at(p, position));
+    long long needed = 0;
+    int seen = 0;
+    constexpr int EACH = SAMPLES / THREADS;                     // all loads of a thread on their way together
+    int4 states[EACH];
+    bool counts[EACH];
+    double squares[EACH];
+    #pragma unroll
+    for (int r = 0; r < EACH; r++) {
+        const int i = r * THREADS + threadIdx.x, position = min(i, p.samples - 1) * p.sample_stride;
+        states[r] = __ldcg(p.sample + (size_t)query * p.samples + min(i, p.samples - 1));
+        counts[r] = i < p.samples && fresh(p.mark[(size_t)query * p.n + position]) != (int)p.epoch;
+        squares[r] = p.square[row_at(p, position)];
+    }
+    #pragma unroll
+    for (int r = 0; r < EACH; r++) {
+        const int4 state = states[r];
+        if (!counts[r] || state.x != (int)(p.epoch * 4u + (u32)stage)) continue;
+        const Goal goal = goal_of(p, limit, row_at(p, (r * THREADS + threadIdx.x) * p.sample_stride), squares[r]);
         const float sum = __int_as_float(state.y), mean = __int_as_float(state.z) * inverse.x;
         const float variance = variance_of(end, mean, __int_as_float(state.w) * inverse.x, inverse.y);
         int steps = steps_needed(p, (goal.theta - sum) * next.inverse_left - mean, variance, end);
@@ -110,7 +112,8 @@ __device__ void look_ahead(const Params& p, Work* work, int query, int stage, in
         needed += steps;
         seen++;
     }
-    needed = sum_of_counts(needed, sm);
+    // In two parts: a sum of counts has 31 bits.
+    needed = ((long long)sum_of_counts((int)(needed >> 16), sm) << 16) + sum_of_counts((int)(needed & 0xffff), sm);
     seen = sum_of_counts(seen, sm);
     if (threadIdx.x) return;
     const double cost = seen ? (double)needed / ((double)seen * p.blocks) : 0.0;
@@ -124,35 +127,32 @@ __device__ void look_ahead(const Params& p, Work* work, int query, int stage, in
 }
 
 // After a race: few arms are evaluated, which is the answer; of many the best ones, which raises the threshold.
-__device__ __forceinline__ void exact_after(const Params& p, Work* work, int query, int stage, Merge& sm, int* chosen, int* chosen_count) {
-    if (fresh(work->state) != RACING) return;
+extern "C" __global__ void __launch_bounds__(THREADS, 2) exact(const __grid_constant__ Params p) {
+    extern __shared__ __align__(16) char shared[];
+    __shared__ int chosen_count;
+    Merge& sm = *reinterpret_cast<Merge*>(shared);
+    int* chosen = reinterpret_cast<int*>(shared + sizeof(Merge));
+    QUERY_OF_BLOCK;
+    const int stage = p.stage;
+    // One answer for all threads: the last block may change the state while others begin.
+    if (__syncthreads_or(fresh(work->state) != RACING)) return;
     const int count = fresh(work->count[stage]);
     const bool answer = count <= p.direct;
     List list = left_after(p, query, stage, count);
-    if (!answer) list = {chosen, 1, candidates(p, query, stage, chosen, chosen_count)};
+    if (!answer) list = {chosen, 1, candidates(p, query, stage, chosen, &chosen_count)};
     if (!evaluate_few(p, work, query, list, blockIdx.x, nullptr, 0, &work->arrived[stage + 1], sm)) return;
     if (threadIdx.x == 0) { work->rows += list.count; work->stage = stage; }
     merge(p, work, query, list.count, answer, sm);
     if (!answer) { __threadfence(); look_ahead(p, work, query, stage, count - list.count, sm); }
 }
 
-#define SHARED_MERGE extern __shared__ __align__(16) char shared[]; Merge& sm = *reinterpret_cast<Merge*>(shared)
-#define SHARED_CHOSEN __shared__ int chosen_count; int* chosen = reinterpret_cast<int*>(shared + sizeof(Merge))
-
-extern "C" __global__ void __launch_bounds__(THREADS, 2) exact_1(const __grid_constant__ Params p) {
-    SHARED_MERGE; SHARED_CHOSEN; QUERY_OF_BLOCK;
-    exact_after(p, work, query, 1, sm, chosen, &chosen_count);
-}
-extern "C" __global__ void __launch_bounds__(THREADS, 2) exact_2(const __grid_constant__ Params p) {
-    SHARED_MERGE; SHARED_CHOSEN; QUERY_OF_BLOCK;
-    exact_after(p, work, query, 2, sm, chosen, &chosen_count);
-}
-
 // What is left in the end, or everything.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) exact_3(const __grid_constant__ Params p) {
-    SHARED_MERGE; QUERY_OF_BLOCK;
+extern "C" __global__ void __launch_bounds__(THREADS, 2) last(const __grid_constant__ Params p) {
+    extern __shared__ __align__(16) char shared[];
+    Merge& sm = *reinterpret_cast<Merge*>(shared);
+    QUERY_OF_BLOCK;
+    if (__syncthreads_or(fresh(work->state) == ANSWERED)) return;
     const int state = fresh(work->state), stage = state == RACING ? 3 : fresh(work->stage);
-    if (state == ANSWERED) return;
     const int left = stage ? fresh(work->count[stage]) : p.n;
     List list = {nullptr, 1, p.n};
     if (stage) list = left_after(p, query, stage, left);
@@ -165,6 +165,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) exact_3(const __grid_co
     else { __threadfence(); choose(p, work, query, sm); }
 }
 
-extern "C" __global__ void sizes(int* out) {
-    out[0] = sizeof(Params); out[1] = sizeof(Work); out[2] = sizeof(Tickets); out[3] = sizeof(Merge);
-}
+static_assert(sizeof(Params) == PARAMS_BYTES && sizeof(Work) == WORK_BYTES, "host and kernels share these structures");
+static_assert(sizeof(Merge) <= MERGE_BYTES && sizeof(Tickets) <= TICKET_BYTES, "the host reserves their shared memory");
