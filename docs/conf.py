@@ -30,6 +30,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "pages",
+    "signatures",
 ]
 root_doc = "index"
 # The rest of the folder is no page: what pages link to is copied when they do.
@@ -62,6 +63,8 @@ sphinx_gallery_conf = {
     "gallery_dirs": ["gallery"],
     "filename_pattern": gallery.EXECUTED,
     "image_scrapers": ("matplotlib", gallery.drawn_results),
+    "reset_modules": (gallery.remember_results,),
+    "default_thumb_file": str(DOCS / "_static" / "icon.svg"),
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "show_memory": False,

@@ -212,11 +212,11 @@ def test_the_calculator_answers_as_the_formula_does(visit: Visit) -> None:
     answers = set()
     for asked in QUESTIONS:
         page.select_option("[name=apart]", "own")
+        page.select_option("[name=bounds]", asked.bounds)
+        page.select_option("[name=storage]", asked.storage)
         for name in ("rows", "width", "k", "gap", "workers"):
             if name != "workers" or asked.storage == "cluster":
                 page.fill(f"[name={name}]", f"{getattr(asked, name):g}")
-        page.select_option("[name=bounds]", asked.bounds)
-        page.select_option("[name=storage]", asked.storage)
         expected = advise(asked)
         assert page.get_attribute("#advice", "data-verdict") == expected.verdict, asked
         shown = page.inner_text("[data-shows=share]")
