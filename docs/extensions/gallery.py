@@ -69,6 +69,7 @@ def with_title(source: str, figure: str | None = None) -> str:
     sentence = " ".join(first.split()).removesuffix(".")
     title, colon, _ = sentence.partition(": ")
     text = f"{title}\n{'=' * len(title)}\n\n{docstring if colon else rest}".strip()
+    text = re.sub(r"\n\n(?=    \S)", r"\n\n::\n\n", text)  # what is indented is code
     if figure is not None:
         text += f"\n\n.. image:: /figures/{figure}\n   :alt: {title}"
         source += f'\n# sphinx_gallery_thumbnail_path = "figures/{figure}"\n'
