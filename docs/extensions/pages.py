@@ -83,6 +83,8 @@ def read(app: Sphinx, docname: str, source: list[str]) -> None:
     def included(match: re.Match[str]) -> str:
         app.env.note_dependency(str(ROOT / match[2]))
         text = (ROOT / match[2]).read_text(encoding="utf-8")
+        if match[2] == "README.md":  # the front page has the name
+            text = text.replace("# sureshot", "# Start", 1)
         if match[1] == "code":
             return f"```yaml\n{text}```"
         return for_site(text, Path(match[2]).parent.as_posix(), docname)
