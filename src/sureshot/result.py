@@ -171,6 +171,9 @@ class RoundInfo:
         Numbers read so far in this search.
     threshold
         The k-th best exactly known score so far, if there is one.
+    epsilon
+        The certificate so far: if the search ended now, the arms that seem best would be within this much
+        of the true ones, with the same probability as at the end. None where a search does not say so.
 
     Examples
     --------
@@ -189,6 +192,7 @@ class RoundInfo:
     pulls: int
     numbers_read: int
     threshold: float | None
+    epsilon: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary ready for JSON."""
