@@ -49,7 +49,7 @@ mathjax_path = "mathjax/tex-svg.js"
 mathjax3_config = {"svg": {"fontCache": "global"}, "options": {"enableMenu": False}}
 
 default_role = "py:obj"
-autosummary_generate = True
+autosummary_generate = api_pages.write(DOCS / "api")  # before Sphinx looks for pages
 autodoc_typehints = "signature"
 autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"
@@ -107,6 +107,4 @@ html_theme_options = {
 }
 html_sidebars = {"index": [], "can-it-help": [], "gallery/**": [], "project/overview": []}
 
-# Before Sphinx looks for pages.
-api_pages.write(DOCS / "api")
 gallery.prepare(DOCS.parent / "examples", BUILD / "examples")

@@ -69,10 +69,16 @@ def for_site(text: str, folder: str, docname: str) -> str:
     return LINK.sub(lead, text)
 
 
-def without_absent(text: str) -> str:
+def without_absent(app: Sphinx, text: str) -> str:
     """Return a text without the lines of a navigation that name optional pages which are not there."""
-    absent = [name for name in OPTIONAL if not (ROOT / "docs" / f"{name}.md").exists()]
-    return re.sub(rf"^(?:{'|'.join(absent)})\n", "", text, flags=re.MULTILINE) if absent else text
+    for name in OPTIONAL:
+        page, line = ROOT / "docs" / f"{name}.md", f"\n{name}\n"
+        if line in text and not page.exists():
+            app.env.note_dependency(
+                str(page)
+            )  # so that the navigation is read again once it is there
+            text = text.replace(line, "\n")
+    return text
 
 
 def read(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -90,7 +96,7 @@ def read(app: Sphinx, docname: str, source: list[str]) -> None:
         return for_site(text, Path(match[2]).parent.as_posix(), docname)
 
     folder = (Path("docs") / docname).parent.as_posix()
-    own = for_site(without_absent(source[0]), folder, docname)
+    own = for_site(without_absent(app, source[0]), folder, docname)
     text = INCLUDE.sub(included, own).replace(ADVICE, "\n".join(measured.table()))
     source[0] = TABLE_LINE.sub(lambda line: NUMBERS.sub("\u00a0", line[0]), text)
 
