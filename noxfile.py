@@ -80,7 +80,7 @@ def docs(session: nox.Session) -> None:
     session.install(*groups("site"), ".[docs]")
     folder = ["-d", "build/docs/doctrees", "docs", "build/docs/html"]
     session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", *folder)
-    session.run("pytest", "tests/site", *session.posargs)
+    session.run("pytest", "tests/site", *session.posargs, env={"SURESHOT_SITE": "build/docs/html"})
 
 
 @nox.session(default=False)

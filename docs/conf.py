@@ -30,6 +30,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "pages",
+    "signatures",
 ]
 root_doc = "index"
 # The rest of the folder is no page: what pages link to is copied when they do.
@@ -48,7 +49,7 @@ mathjax_path = "mathjax/tex-svg.js"
 mathjax3_config = {"svg": {"fontCache": "global"}, "options": {"enableMenu": False}}
 
 default_role = "py:obj"
-autosummary_generate = True
+autosummary_generate = api_pages.write(DOCS / "api")  # before Sphinx looks for pages
 autodoc_typehints = "signature"
 autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"
@@ -62,6 +63,8 @@ sphinx_gallery_conf = {
     "gallery_dirs": ["gallery"],
     "filename_pattern": gallery.EXECUTED,
     "image_scrapers": ("matplotlib", gallery.drawn_results),
+    "reset_modules": (gallery.remember_results,),
+    "default_thumb_file": str(DOCS / "_static" / "icon.svg"),
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "show_memory": False,
@@ -104,6 +107,4 @@ html_theme_options = {
 }
 html_sidebars = {"index": [], "can-it-help": [], "gallery/**": [], "project/overview": []}
 
-# Before Sphinx looks for pages.
-api_pages.write(DOCS / "api")
 gallery.prepare(DOCS.parent / "examples", BUILD / "examples")

@@ -36,8 +36,8 @@ def packages() -> list[str]:
     return sorted(found, key=lambda name: (order.index(name) if name in order else 99, name))
 
 
-def write(folder: Path) -> None:
-    """Write a page for each package, and one that lists them."""
+def write(folder: Path) -> list[str]:
+    """Write a page for each package, and one that lists them; return those with names that get pages of their own."""
     folder.mkdir(exist_ok=True)
     names = packages()
     listed = [f"   {name}" for name in names]
@@ -46,6 +46,7 @@ def write(folder: Path) -> None:
     for name in names:
         _replace(folder / f"{name}.rst", _page(name))
     _replace(folder / "command-line.rst", _command_line())
+    return [f"{folder.name}/{name}.rst" for name in names]
 
 
 INTRODUCTION = """

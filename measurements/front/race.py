@@ -31,6 +31,7 @@ STYLE = """\
   --faint: var(--pst-color-surface, #eceff3);
   --out: color-mix(in srgb, var(--pst-color-text-muted, #48566b) 50%, transparent);
   --running: var(--pst-color-secondary, #8045e5); --best: var(--pst-color-primary, #0a7d91); }
+@media (min-width: 700px) { .race { font-size: 10px; } }
 .race text { fill: var(--text); } .race .track { fill: var(--faint); }
 .race .bar { fill: var(--out); }
 .race .bar.best { fill: var(--best); } .race text.best { font-weight: 600; }

@@ -1,9 +1,10 @@
-"""The built site in a headless browser: ``make docs`` or ``nox -s docs`` makes it."""
+"""The built site in a headless browser: ``nox -s docs`` builds it and says where it is."""
 
 from __future__ import annotations
 
 import functools
 import http.server
+import os
 import re
 import threading
 from dataclasses import dataclass, field
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SITE = ROOT / "build" / "docs" / "html"
+SITE = ROOT / os.environ.get("SURESHOT_SITE", "no site")
 NARROW = {"width": 390, "height": 800}
 
 pytestmark = [
     pytest.mark.skipif(
-        not (SITE / "index.html").exists(), reason="the site is not built: make docs"
+        not (SITE / "index.html").exists(), reason="SURESHOT_SITE names no built site: nox -s docs"
     ),
     pytest.mark.timeout(600),
 ]
@@ -96,7 +97,8 @@ def visit(request: pytest.FixtureRequest, chromium: Any) -> Iterator[Visit]:
 
 
 def test_the_navigation_leads_to_pages_without_faults(visit: Visit) -> None:
-    """Every page that the navigation or a link leads to: no complaints, no lost pictures, links, anchors or formulas."""
+    """Follow all links, or those of the header where pages are files: no complaints, no lost pictures, links or formulas."""
+    followed = "a[href]" if visit.root.startswith("http") else ".bd-header a[href]"
     waiting, seen = ["index.html"], set()
     links: set[str] = set()
     while waiting:
@@ -109,13 +111,16 @@ def test_the_navigation_leads_to_pages_without_faults(visit: Visit) -> None:
         assert page.locator("mjx-merror, merror").count() == 0, name
         assert page.locator("h1").count() == 1, name
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
-        for url in page.eval_on_selector_all("a[href]", "all => all.map((one) => one.href)"):
+        for url in page.eval_on_selector_all(followed, "all => all.map((one) => one.href)"):
             if url.startswith(visit.root):
                 links.add(url.removeprefix(f"{visit.root}/"))
                 target = urldefrag(links_name(url, visit.root)).url
                 if target.endswith(".html") and target not in seen and target not in waiting:
                     waiting.append(target)
-    assert len(seen) > 60
+    assert len(seen) > 8
+    assert broken(links) == []
+    if visit.root.startswith("file"):
+        return
     # Everything that was built can be reached, but for the pages that the theme itself makes.
     built = {path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")}
     unreached = {name for name in built - seen if not name.startswith(("_static", "_downloads"))}
@@ -125,7 +130,6 @@ def test_the_navigation_leads_to_pages_without_faults(visit: Visit) -> None:
         "search.html",
         "sg_execution_times.html",
     }
-    assert broken(links) == []
 
 
 def links_name(url: str, root: str) -> str:
@@ -212,11 +216,11 @@ def test_the_calculator_answers_as_the_formula_does(visit: Visit) -> None:
     answers = set()
     for asked in QUESTIONS:
         page.select_option("[name=apart]", "own")
+        page.select_option("[name=bounds]", asked.bounds)
+        page.select_option("[name=storage]", asked.storage)
         for name in ("rows", "width", "k", "gap", "workers"):
             if name != "workers" or asked.storage == "cluster":
                 page.fill(f"[name={name}]", f"{getattr(asked, name):g}")
-        page.select_option("[name=bounds]", asked.bounds)
-        page.select_option("[name=storage]", asked.storage)
         expected = advise(asked)
         assert page.get_attribute("#advice", "data-verdict") == expected.verdict, asked
         shown = page.inner_text("[data-shows=share]")
