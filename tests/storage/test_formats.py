@@ -268,6 +268,17 @@ def test_a_damaged_table_of_hdf5_is_refused(mark: bytes, data: Array, tmp_path: 
         open_matrix(path)
 
 
+def test_a_length_of_arrow_that_its_numbers_do_not_have_is_refused(
+    data: Array, tmp_path: Path
+) -> None:
+    path = as_arrow(data, tmp_path)
+    rows, more = (count.to_bytes(8, "little") for count in (len(data), 10**6))
+    assert path.read_bytes().count(rows) > 1
+    path.write_bytes(path.read_bytes().replace(rows, more))
+    with pytest.raises(StorageError, match=r"rows\.arrow"):
+        open_matrix(path)
+
+
 def test_names(data: Array, tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     path = as_hdf5(data, tmp_path)
