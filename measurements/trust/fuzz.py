@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import subprocess
 import sys
@@ -83,10 +84,9 @@ def attempt(batch: Batch, folder: Path, count: int = TOGETHER) -> Row:
 
 def be_child(kind: str, seed: int, count: int, last: Path, found: Path) -> None:
     """Try the inputs of a batch; write down each of them before, and what is wrong after."""
-    if kind == "files":
-        from measurements.trust.files import fuzz  # noqa: PLC0415 - a process needs one of both
-    else:
-        from measurements.trust.arguments import fuzz  # noqa: PLC0415
+    room = importlib.import_module(
+        f"measurements.trust.{kind}"
+    )  # what the other kind needs is slow to import
 
     def report(text: str) -> None:
         with found.open("a", encoding="utf-8") as file:
@@ -95,7 +95,7 @@ def be_child(kind: str, seed: int, count: int, last: Path, found: Path) -> None:
     def note(text: str) -> None:
         last.write_text(text, encoding="utf-8")
 
-    print(fuzz(seed, count, note, report))
+    print(room.fuzz(seed, count, note, report))
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:

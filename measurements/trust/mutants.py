@@ -7,9 +7,9 @@ changed: the process that runs the tests compiles the changed tree when it impor
 from __future__ import annotations
 
 import ast
-import copy
 import importlib.abc
 import importlib.util
+import itertools
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import measurements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
@@ -116,29 +116,31 @@ def places(tree: ast.AST) -> Iterator[tuple[Any, str, int | None, ast.AST]]:
                 yield from places(child)
 
 
-def mutated_trees(module: str) -> Iterator[tuple[Mutant, ast.Module]]:
-    """Yield each mutant of a module with its tree."""
-    original = ast.parse(path_of(module).read_text(encoding="utf-8"))
-    number = 0
-    for index, (_, _, _, node) in enumerate(list(places(original))):
-        for which in range(len(list(changes(node)))):
-            tree = copy.deepcopy(original)
-            parent, name, place, own = list(places(tree))[index]
-            changed = list(changes(own))[which]
-            ast.copy_location(changed, own)
-            if place is None:
-                setattr(parent, name, changed)
-            else:
-                getattr(parent, name)[place] = changed
-            before, after = ast.unparse(own), ast.unparse(changed)
-            line = getattr(own, "lineno", 0)
-            yield Mutant(module, number, line, before, after), ast.fix_missing_locations(tree)
-            number += 1
+def tree_of(module: str) -> ast.Module:
+    """Return the syntax tree of a module, as it is."""
+    return ast.parse(path_of(module).read_text(encoding="utf-8"))
 
 
-def mutants_of(modules: Sequence[str]) -> list[Mutant]:
-    """Return all mutants of some modules."""
-    return [mutant for module in modules for mutant, _ in mutated_trees(module)]
+def mutants_of(module: str) -> Iterator[Mutant]:
+    """Yield all mutants of a module."""
+    number = itertools.count()
+    for _, _, _, node in places(tree_of(module)):
+        for changed in changes(node):
+            before, after = ast.unparse(node), ast.unparse(changed)
+            yield Mutant(module, next(number), getattr(node, "lineno", 0), before, after)
+
+
+def mutated(module: str, number: int) -> ast.Module:
+    """Return the syntax tree of a module with one of its changes made."""
+    tree = tree_of(module)
+    every = ((place, changed) for place in places(tree) for changed in changes(place[-1]))
+    (parent, name, place, node), changed = next(itertools.islice(every, number, None))
+    ast.copy_location(changed, node)
+    if place is None:
+        setattr(parent, name, changed)
+    else:
+        getattr(parent, name)[place] = changed
+    return ast.fix_missing_locations(tree)
 
 
 class MutantImporter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -146,7 +148,7 @@ class MutantImporter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self, module: str, number: int) -> None:
         self.module = module
-        self.tree = next(tree for one, tree in mutated_trees(module) if one.number == number)
+        self.tree = mutated(module, number)
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
         """Return how the module is loaded."""

@@ -55,7 +55,7 @@ TESTS = {
 
 def sample(count: int) -> list[Mutant]:
     """Return so many mutants, drawn with a seed; the first ones stay the same for every count."""
-    found = mutants.mutants_of([f"sureshot.{module}" for module in TESTS])
+    found = [one for module in TESTS for one in mutants.mutants_of(f"sureshot.{module}")]
     Random(SEED).shuffle(found)
     return found[:count]
 
