@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 RAW = Path("results/trust/fuzz.jsonl")
 COMMITTED = page.DOCS / "results" / "trust-fuzz.jsonl"
 KINDS = ("arguments", "files")
-TOGETHER = 500  # inputs of a process
-PATIENCE = 120.0  # seconds for them, which take some
+TOGETHER = 200  # inputs of a process
+PATIENCE = 300.0  # seconds for them, which take a few
 
 
 @dataclass(frozen=True)
