@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
-.PHONY: demo test lint types pytest install docs reproduce bench-share bench-speed bench-scale clean
+.PHONY: demo test lint types pytest install docs reproduce bench-share bench-speed bench-scale trust clean
 
 demo: .venv/installed
 	$(BIN)/sureshot demo
@@ -54,6 +54,15 @@ bench-scale: .venv/benched
 	$(BIN)/python -m measurements.scale.run $(FILES) $(SCALE)
 	$(BIN)/python -m measurements.scale.cluster $(SCALE)
 
+# What docs/trust.md says, found again: a million hostile searches, a hundred thousand hostile inputs, planted mistakes, and
+# the sanitizers over the native tests. Takes about two hours of two cores; an interrupted run goes on with the same command.
+# Less of it: make trust SEARCHES="--minutes 5" INPUTS="--minutes 5" MUTANTS="--minutes 5"; --write puts it into docs/.
+trust: .venv/trusted
+	$(BIN)/python -m measurements.trust.run $(SEARCHES)
+	$(BIN)/python -m measurements.trust.fuzz $(INPUTS)
+	$(BIN)/python -m measurements.trust.mutate $(MUTANTS)
+	$(BIN)/nox -s sanitize sanitize_threads
+
 # The package is installed in editable mode: only a change of the native code or of the
 # dependencies makes a new installation necessary.
 .venv/created:
@@ -80,6 +89,10 @@ bench-scale: .venv/benched
 
 .venv/benched: .venv/tested
 	$(BIN)/python -m pip install --quiet --group bench
+	touch $@
+
+.venv/trusted: .venv/tested
+	$(BIN)/python -m pip install --quiet "nox>=2025.2.9"
 	touch $@
 
 clean:

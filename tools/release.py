@@ -37,7 +37,7 @@ VERSIONS = {
 }
 
 # Files of the repository that a source distribution has no use for.
-NOT_IN_SDIST = (".ci/", ".gitignore")
+NOT_IN_SDIST = (".ci/",)
 
 BY_HAND = """Left for a person:
   - Wheels for macOS, Windows, musl and aarch64: `cibuildwheel` on machines that have these systems. The configuration in

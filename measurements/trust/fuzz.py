@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import subprocess
 import sys
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 RAW = Path("results/trust/fuzz.jsonl")
 COMMITTED = page.DOCS / "results" / "trust-fuzz.jsonl"
 KINDS = ("arguments", "files")
-TOGETHER = 500  # inputs of a process
-PATIENCE = 120.0  # seconds for them, which take some
+TOGETHER = 200  # inputs of a process
+PATIENCE = 300.0  # seconds for them, which take a few
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,13 @@ def batches(inputs: int) -> list[Batch]:
     return [Batch(kind, seed) for seed in range(seeds) for kind in KINDS]
 
 
-def attempt(batch: Batch, folder: Path) -> Row:
+def attempt(batch: Batch, folder: Path, count: int = TOGETHER) -> Row:
     """Let a process try its inputs, and return a row that says what it found."""
     folder.mkdir(parents=True, exist_ok=True)
     last, found = (folder / f"{batch.kind}-{batch.seed}.{name}" for name in ("last", "found"))
     found.unlink(missing_ok=True)
-    words = [sys.executable, "-m", __spec__.name, "--child", batch.kind, str(batch.seed)]
+    words = [sys.executable, "-m", "measurements.trust.fuzz", "--child"]
+    words += [batch.kind, str(batch.seed), str(count)]
     began = time.monotonic()
     try:
         child = subprocess.run(
@@ -73,19 +75,18 @@ def attempt(batch: Batch, folder: Path) -> Row:
     last.unlink(missing_ok=True)
     return {
         **asdict(batch),
-        "inputs": TOGETHER,
+        "inputs": count,
         "answered": answered,
         "found": [text for text in wrong if text.strip()],
         "seconds": round(time.monotonic() - began, 2),
     }
 
 
-def be_child(kind: str, seed: int, last: Path, found: Path) -> None:
+def be_child(kind: str, seed: int, count: int, last: Path, found: Path) -> None:
     """Try the inputs of a batch; write down each of them before, and what is wrong after."""
-    if kind == "files":
-        from measurements.trust.files import fuzz  # noqa: PLC0415 - a process needs one of both
-    else:
-        from measurements.trust.arguments import fuzz  # noqa: PLC0415
+    room = importlib.import_module(
+        f"measurements.trust.{kind}"
+    )  # what the other kind needs is slow to import
 
     def report(text: str) -> None:
         with found.open("a", encoding="utf-8") as file:
@@ -94,7 +95,7 @@ def be_child(kind: str, seed: int, last: Path, found: Path) -> None:
     def note(text: str) -> None:
         last.write_text(text, encoding="utf-8")
 
-    print(fuzz(seed, TOGETHER, note, report))
+    print(room.fuzz(seed, count, note, report))
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -105,7 +106,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=machine.available_threads())
     parser.add_argument("--out", type=Path, default=RAW)
     parser.add_argument("--write", action="store_true", help="write rows and table to docs")
-    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=5, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
@@ -131,8 +132,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Try, and write the page if asked to."""
     settings = parse(arguments)
     if settings.child:
-        kind, seed, last, found = settings.child
-        be_child(kind, int(seed), Path(last), Path(found))
+        kind, seed, count, last, found = settings.child
+        be_child(kind, int(seed), int(count), Path(last), Path(found))
         return
     measure(settings)
     found = fuzz_table.summary(rows.read(settings.out))

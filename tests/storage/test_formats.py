@@ -240,7 +240,7 @@ ROWS = {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]}
 def test_a_wrong_header_of_safetensors_is_refused(header: Any, tmp_path: Path) -> None:
     text, path = json.dumps(header).encode(), tmp_path / "rows.safetensors"
     path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(24))
-    with pytest.raises(StorageError, match="rows.safetensors is"):
+    with pytest.raises(StorageError, match=r"rows\.safetensors is"):
         open_matrix(path)
 
 
@@ -265,6 +265,17 @@ def test_a_damaged_table_of_hdf5_is_refused(mark: bytes, data: Array, tmp_path: 
     path = as_hdf5(data, tmp_path)
     path.write_bytes(path.read_bytes().replace(mark, b"XXXX"))
     with pytest.raises(StorageError, match="cannot be opened as HDF5"):
+        open_matrix(path)
+
+
+def test_a_length_of_arrow_that_its_numbers_do_not_have_is_refused(
+    data: Array, tmp_path: Path
+) -> None:
+    path = as_arrow(data, tmp_path)
+    rows, more = (count.to_bytes(8, "little") for count in (len(data), 10**6))
+    assert path.read_bytes().count(rows) > 1
+    path.write_bytes(path.read_bytes().replace(rows, more))
+    with pytest.raises(StorageError, match=r"rows\.arrow"):
         open_matrix(path)
 
 

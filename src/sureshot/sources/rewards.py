@@ -47,6 +47,7 @@ class Rewards:
         rewards = np.full((len(arms), len(coordinates)), np.nan)
         if self.journal is not None:
             self.journal.fill(rewards, arms, coordinates)
+            self.journal.refuse_outside(rewards, arms, coordinates, self.low, self.high)
         calls = self._calls(np.isnan(rewards), arms, coordinates)
         running = CallsInProgress(self.caller, self.pull, calls, self.concurrency, self.retries)
         try:
