@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
-.PHONY: demo test lint types pytest install docs reproduce bench-share bench-speed bench-scale trust clean
+.PHONY: demo test lint types pytest install docs reproduce bench-share bench-speed bench-scale bench-gpu trust clean
 
 demo: .venv/installed
 	$(BIN)/sureshot demo
@@ -62,6 +62,14 @@ trust: .venv/trusted
 	$(BIN)/python -m measurements.trust.fuzz $(INPUTS)
 	$(BIN)/python -m measurements.trust.mutate $(MUTANTS)
 	$(BIN)/nox -s sanitize sanitize_threads
+
+# How fast arrays on a CUDA card are searched next to torch: needs a card with 100 GB of memory for all sizes
+# (GPU="--most-gigabytes 40" for less), and takes some ten minutes. An interrupted run goes on with the same command;
+# --write puts table and figure into docs/:
+#   make bench-gpu GPU="--write"
+bench-gpu: .venv/benched
+	$(BIN)/python -m pip install --quiet --editable ".[cuda,report]" "torch>=2.9"
+	$(BIN)/python -m measurements.gpu.run $(GPU)
 
 # The package is installed in editable mode: only a change of the native code or of the
 # dependencies makes a new installation necessary.

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import nox
 
 nox.needs_version = ">=2025.2.9"
@@ -81,6 +83,20 @@ def docs(session: nox.Session) -> None:
     folder = ["-d", "build/docs/doctrees", "docs", "build/docs/html"]
     session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", *folder)
     session.run("pytest", "tests/site", *session.posargs, env={"SURESHOT_SITE": "build/docs/html"})
+
+
+@nox.session(default=False)
+def gpu(session: nox.Session) -> None:
+    """Run the tests that need a CUDA card, then small ones under the checkers of compute-sanitizer, if it is there."""
+    session.install(*groups("test", "gpu"), ".[cuda]")
+    session.run("pytest", "-n", "4", "tests/cuda", *session.posargs)
+    checker = shutil.which("compute-sanitizer")
+    if checker is None:
+        session.log("compute-sanitizer is not there: memory and races were not checked")
+        return
+    small = ["python", "-m", "pytest", "-q", "tests/cuda/test_device.py", "-k", "small"]
+    for tool in ("memcheck", "racecheck"):
+        session.run(checker, f"--tool={tool}", "--error-exitcode=1", *small, external=True)
 
 
 @nox.session(default=False)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from sureshot import _native
+from sureshot.cuda import compiler
 from tests.test_layout import MODULES, ROOT, imported, within
 from tools import release
 
@@ -39,24 +40,9 @@ PACKAGES = {
     "sureshot.storage.formats",
     "sureshot.theory",
 }
-# Besides Python: the types of the native module, the mark of a typed package, the page of the report, and the kernels
-# for a GPU, which are compiled where they run.
-KERNELS = (
-    "answer.cuh",
-    "bet.cuh",
-    "draws.cuh",
-    "exact.cuh",
-    "measure.cuh",
-    "order.cuh",
-    "product.cuh",
-    "race.cuh",
-    "records.cuh",
-    "rows.cuh",
-    "search.cu",
-)
-OTHER_FILES = {"_native.pyi", "py.typed", "experiments/report.html.jinja"} | {
-    f"cuda/kernels/{name}" for name in KERNELS
-}
+# Besides Python: the types of the native module, the mark of a typed package, the page of the report, the kernels.
+KERNELS = {f"cuda/kernels/{part}" for part in compiler.PARTS}
+OTHER_FILES = {"_native.pyi", "py.typed", "experiments/report.html.jinja", *KERNELS}
 BUILT = (".so", ".pyd", ".pyc")
 
 

@@ -6,7 +6,7 @@ import statistics
 import time
 from typing import TYPE_CHECKING, Any
 
-import torch
+from measurements.gpu.card import torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,23 @@ def flush() -> None:
     _flushed[0].sum()
 
 
+def warm_up(seconds: float = 0.5) -> None:
+    """Keep the card busy until its clocks are up."""
+    square = torch.ones(4096, 4096, device="cuda")
+    began = time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        square @ square
+        wait()
+
+
+def wait() -> None:
+    """Wait for the card without rest: a processor that has slept is slow for a while."""
+    done = torch.cuda.Event()
+    done.record()
+    while not done.query():
+        pass
+
+
 def device_microseconds(run: Callable[[int], object], repeats: int) -> float:
     """Return the median time of the device for ``run(i)``, which only launches."""
     times = []
@@ -38,7 +55,7 @@ def device_microseconds(run: Callable[[int], object], repeats: int) -> float:
         end.record()
         torch.cuda.synchronize()
         times.append(begin.elapsed_time(end) * 1e3)
-    return statistics.median(times)
+    return float(statistics.median(times))
 
 
 def wall_microseconds(run: Callable[[int], object], repeats: int) -> float:
@@ -46,8 +63,8 @@ def wall_microseconds(run: Callable[[int], object], repeats: int) -> float:
     times = []
     for i in range(repeats):
         flush()
-        torch.cuda.synchronize()
+        wait()
         began = time.perf_counter()
         run(i)
         times.append((time.perf_counter() - began) * 1e6)
-    return statistics.median(times)
+    return float(statistics.median(times))

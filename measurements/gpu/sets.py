@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
+from measurements.gpu.card import torch
 
 # Rows that are made at once: numbers of float32 in between take room, too.
 NUMBERS_AT_ONCE = 1 << 28

@@ -62,11 +62,17 @@ class FakeDriver:
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR="major",
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR="minor",
         CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT="processors",
+        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN="shared_memory",
     )
     CUfunction_attribute = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="shared")
 
     def __init__(self, capability: tuple[int, int] = (9, 0)) -> None:
-        self.attributes = {"major": capability[0], "minor": capability[1], "processors": 3}
+        self.attributes = {
+            "major": capability[0],
+            "minor": capability[1],
+            "processors": 3,
+            "shared_memory": 232_448,
+        }
         self.allocated: dict[int, Any] = {}
         self.launched: list[str] = []
         self.query_type, self.metric, self.row = "float32", "ip", "float32"
@@ -134,8 +140,8 @@ class FakeDriver:
     def cuLaunchKernel(self, function: Any, *arguments: Any) -> tuple[int]:
         (row, query, metric), name = function
         self.launched.append(name)
-        (address,) = (ctypes.c_void_p * 1).from_address(arguments[8])
-        if name == "measure":
+        address: Any = (ctypes.c_void_p * 1).from_address(arguments[8])[0]
+        if name in ("measure", "measure_columns"):
             measure(Measure.from_address(address), row, query, metric)
         elif name == "last":
             for index in range(arguments[1]):
@@ -148,9 +154,10 @@ class FakeDriver:
 
 def rows_of(p: Any, row: str, count: int) -> Any:
     kind = np.dtype(TYPES[row])
-    whole = at(p.data, kind, ((count - 1) * p.stride + p.width,))
+    step = getattr(p, "column_stride", 1)
+    whole = at(p.data, kind, ((count - 1) * p.stride + (p.width - 1) * step + 1,))
     return np.lib.stride_tricks.as_strided(
-        whole, (count, p.width), (p.stride * kind.itemsize, kind.itemsize)
+        whole, (count, p.width), (p.stride * kind.itemsize, step * kind.itemsize)
     )
 
 

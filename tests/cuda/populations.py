@@ -106,7 +106,7 @@ def tied_rows(
     return rows.astype(np.float32), query
 
 
-def copies(rng: np.random.Generator, name: str, n_blocks: int = 1000) -> tuple[Rows, Rows]:
+def copies(rng: np.random.Generator, name: str, n_blocks: int = 600) -> tuple[Rows, Rows]:
     """Return copies of a hostile row with nearly the same score among many short rows, and a query.
 
     The better ones are the shorter ones, so that they are not evaluated first. They are so few that a search races

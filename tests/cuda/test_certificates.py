@@ -85,6 +85,21 @@ def test_asked_for_exactly(card: FakeDriver) -> None:
     assert found.algorithm == "exact"
 
 
+def test_exact_cosines_rest_on_their_norms(card: FakeDriver) -> None:
+    assert card is not None
+    rows, query = matrix()
+    on_device = on_card(rows)
+    asked: dict[str, Any] = {"metric": "cosine", "method": "exact"}
+    found = sureshot.top_k(on_device, query, 5, bounds=sureshot.scan(on_device), **asked)
+    right = sureshot.top_k(rows, query, 5, bounds=sureshot.scan(rows), **asked)
+    assert found.certificate == right.certificate
+    norms = np.linalg.norm(rows.astype(np.float64), axis=1)
+    given = sureshot.Bounds(norms=norms, norms_exact=True)
+    found = sureshot.top_k(on_device, query, 5, bounds=given, **asked)
+    right = sureshot.top_k(rows, query, 5, bounds=given, **asked)
+    assert found.certificate == right.certificate
+
+
 def test_epsilon_is_in_the_units_of_the_scores(card: FakeDriver) -> None:
     assert card is not None
     rows, query = matrix()

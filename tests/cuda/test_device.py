@@ -15,6 +15,7 @@ from sureshot.cuda.arrays import device_array
 from sureshot.cuda.driver import stream
 from sureshot.cuda.matrix import DeviceMatrix, Norms
 from sureshot.cuda.search import Search, SearchKind
+from tests.cuda import populations
 
 torch = pytest.importorskip("torch", reason="torch brings arrays on a card")
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA card")
@@ -52,7 +53,7 @@ POPULATIONS = {
 }
 
 
-def in_type(values: Any, name: str) -> Any:
+def in_type(values: Any, name: str) -> tuple[Any, Any]:
     """Return numbers of a type that numpy knows, and the tensor on the card."""
     if name in ("int8", "uint8"):
         top = 127 if name == "int8" else 255
@@ -159,6 +160,52 @@ def test_odd_widths(name: str, width: int) -> None:
     Ask(*in_type(data, name), query.astype(np.float32), 3).compare()
 
 
+@pytest.mark.parametrize("width", [2100, 2101])
+def test_small_cases(width: int) -> None:
+    """All kernels on little data: what the checkers of memory and races run."""
+    data, query = low_rank(300, width, 1)
+    values, tensor = in_type(data, "float32")
+    Ask(values, tensor, query.astype(np.float32), 3).compare()
+    found = sureshot.top_k(tensor, query, 3)
+    data, queries = gaussian(300, width, 1)[0], gaussian(5, width, 2)[0]
+    values, tensor = in_type(data, "float32")
+    batch = sureshot.top_k(tensor, queries, 3, bounds=sureshot.scan(tensor), rng=1)
+    right = np.argsort(-(queries @ values.astype(np.float64).T), axis=1)[:, :3]
+    assert batch.indices.tolist() == right.tolist()
+    assert found.certificate.exact
+
+
+@pytest.mark.parametrize("metric", ["ip", "abs-ip", "cosine", "sqeuclidean"])
+@pytest.mark.parametrize("name", ["float32", "bfloat16"])
+def test_batches_that_share_a_pass(name: str, metric: str) -> None:
+    data, _ = gaussian(3000, 9600, 4)
+    values, tensor = in_type(data, name)
+    queries = np.random.default_rng(5).standard_normal((9, 9600))
+    bounds = sureshot.scan(tensor)
+    for method in ("betting", "exact"):
+        asked: dict[str, Any] = {"metric": metric, "method": method, "rng": 2}
+        found = sureshot.top_k(tensor, torch.from_numpy(queries).cuda(), 7, bounds=bounds, **asked)
+        right = sureshot.top_k(values.astype(np.float32), queries, 7, metric=metric, method="exact")
+        assert found.indices.tolist() == right.indices.tolist()
+        np.testing.assert_allclose(found.scores, right.scores, rtol=1e-9)
+        assert found.certificate.exact
+        assert "multiplied" in found.work.choice
+        assert found.queries[3].indices.tolist() == right.indices[3].tolist()
+
+
+@pytest.mark.parametrize("width", [150_000, 300_003])
+def test_wide_rows(width: int) -> None:
+    """Rows of more blocks than one block of threads counts one by one."""
+    data, query = low_rank(200, width, 6)
+    Ask(*in_type(data, "float32"), query.astype(np.float32), 3).compare()
+
+
+@pytest.mark.parametrize("name", populations.ROWS)
+def test_hostile_rows(name: str) -> None:
+    rows, query = populations.copies(np.random.default_rng(3), name)
+    Ask(rows, torch.from_numpy(rows).cuda(), query, 5).compare()
+
+
 def test_rows_that_are_not_aligned() -> None:
     data, query = low_rank(800, 4001, 3)
     values, tensor = in_type(data, "float32")
@@ -248,6 +295,21 @@ def test_changes_are_seen_and_bad_numbers_are_errors() -> None:
         sureshot.top_k(tensor, on_card * float("inf"), bounds=sureshot.Bounds(norms=1e4))
     with pytest.raises(sureshot.BoundsError, match="longer than its norm"):
         sureshot.top_k(torch.from_numpy(data.astype(np.float32)).cuda(), on_card, bounds="unit")
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("metric", ["ip", "cosine", "sqeuclidean"])
+def test_columns_that_lie_side_by_side(name: str, metric: str) -> None:
+    data, query = low_rank(700, 3001, 2)
+    values, tensor = in_type(data, name)
+    by_column = tensor.T.contiguous().T
+    wide = values.astype(np.float32)
+    right = sureshot.top_k(wide, query, 10, metric=metric, method="exact")
+    found = sureshot.top_k(by_column, query, 10, metric=metric)
+    assert found.indices.tolist() == right.indices.tolist()
+    np.testing.assert_allclose(found.scores, right.scores, rtol=1e-9)
+    norms = np.asarray(sureshot.scan(by_column).norms)
+    np.testing.assert_allclose(norms, np.linalg.norm(wide.astype(np.float64), axis=1))
 
 
 @pytest.mark.parametrize("library", ["cupy", "jax"])

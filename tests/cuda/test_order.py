@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -127,6 +128,14 @@ def test_weights_are_rounded_up_and_scaled(scale: float) -> None:
     # What is left falls by the weights, and is that of all blocks in the beginning.
     left = one.left.astype(np.float64)
     np.testing.assert_allclose(left[:-1] - left[1:], weight, rtol=1e-3, atol=left[0] * 1e-6)
+
+
+@pytest.mark.parametrize("n_blocks", [1, 31, 7168, 7169, 30_000])
+def test_the_square_of_a_query(n_blocks: int) -> None:
+    """Added up by threads that have bundles of neighbouring blocks, if there are many."""
+    query = np.random.default_rng(3).standard_normal(16 * n_blocks)
+    found = order.square_of(order.block_squares(query, 16, 4))
+    assert abs(found - math.fsum(query**2)) <= 1e-13 * found
 
 
 def test_an_order_depends_on_seed_and_query_alone() -> None:

@@ -163,13 +163,20 @@ def test_a_row_longer_than_its_norm_is_reported(value: float) -> None:
         ({"scale": 2.0**-60}, "norms that are too small or too large for float32"),
         ({"delta": 1e-30}, "a delta that is too small for float32"),
         ({"few": 50}, "few arms"),
+        ({"columns": 31 * 16}, "short rows"),
     ],
 )
 def test_where_nothing_is_bet_all_rows_are_evaluated(change: dict[str, float], choice: str) -> None:
     question = question_of(8)
-    rows = question.data[: int(change.get("few", 600))] * np.float32(change.get("scale", 1))
+    columns = int(change.get("columns", 5001))
+    rows = question.data[: int(change.get("few", 600)), :columns]
+    rows = rows * np.float32(change.get("scale", 1))
     question = dataclasses.replace(
-        question, data=rows, squares=squares_of(rows), delta=change.get("delta", 0.05)
+        question,
+        data=rows,
+        query=question.query[:columns],
+        squares=squares_of(rows),
+        delta=change.get("delta", 0.05),
     )
     found = search(question)
     assert found.choice == choice
@@ -191,6 +198,20 @@ def test_scales_change_nothing(scale: float) -> None:
         assert same.indices.tolist() == found.indices.tolist()
         assert same.steps_read == found.steps_read
         assert (same.scores == found.scores * scale).all()
+
+
+def test_few_arms_are_read_two_rounds_at_a_time() -> None:
+    """So the numbers read do not depend on the card: a dropped arm counts until its two rounds end."""
+    question = question_of(12, unit=True)
+    stage = search(question).stages[1]
+    assert stage.name == "race 2"
+    rounds = -(-(stage.cap - stage.begin) // 32)
+    least = sum(
+        min(stage.cap, stage.begin + 32 * -(-(end - stage.begin) // 32)) - stage.begin
+        for end in stage.dropped_at.values()
+    )
+    assert stage.steps_read == least + len(stage.left) * (stage.cap - stage.begin)
+    assert rounds > 1
 
 
 def test_row_sums_are_exact_to_double_precision() -> None:

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 import sureshot
-from tests.cuda.fake_driver import FakeArray, FakeDriver, install
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-@pytest.fixture
-def card(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
-    yield install(monkeypatch)
-    from sureshot.cuda import driver, matrix  # noqa: PLC0415
-
-    driver.device.cache_clear()
-    matrix.module.cache_clear()
+from tests.cuda.fake_driver import FakeDriver, on_card
 
 
 def rows(n: int = 600, width: int = 800, seed: int = 0) -> Any:
@@ -36,7 +24,7 @@ def test_a_search_on_a_device_finds_what_a_search_on_the_host_finds(
 ) -> None:
     data = rows()
     query = data[5] + rows(1, seed=3)[0]
-    on_device = FakeArray(data)
+    on_device = on_card(data)
     bounds = sureshot.scan(on_device) if known == "scan" else None
     found = sureshot.top_k(on_device, query, 7, metric=metric, bounds=bounds, rng=1)
     right = sureshot.top_k(data, query, 7, metric=metric, method="exact")
@@ -58,9 +46,26 @@ def test_where_row_scale_and_several_queries(card: FakeDriver) -> None:
     queries = rows(3, seed=4)
     where = np.arange(0, 600, 2)
     scale = np.random.default_rng(1).random(600) + 0.5
-    asked = {"k": 4, "where": where, "row_scale": scale}
-    on_device = FakeArray(data)
-    found = sureshot.top_k(on_device, FakeArray(queries), bounds=sureshot.scan(on_device), **asked)
+    asked: dict[str, Any] = {"k": 4, "where": where, "row_scale": scale}
+    on_device = on_card(data)
+    found = sureshot.top_k(on_device, on_card(queries), bounds=sureshot.scan(on_device), **asked)
     right = sureshot.top_k(data, queries, method="exact", **asked)
     assert found.indices.tolist() == right.indices.tolist()
     assert len(found.queries) == 3
+
+
+@pytest.mark.parametrize("metric", ["ip", "cosine", "sqeuclidean"])
+def test_columns_that_lie_side_by_side(card: FakeDriver, metric: str) -> None:
+    data = rows()
+    queries = rows(2, seed=4)
+    on_device = on_card(np.asfortranarray(data))
+    found = sureshot.top_k(on_device, queries, 4, metric=metric)
+    right = sureshot.top_k(data, queries, 4, metric=metric, method="exact")
+    assert found.indices.tolist() == right.indices.tolist()
+    np.testing.assert_allclose(found.scores, right.scores, rtol=1e-12)
+    assert found.certificate.exact
+    assert "columns" in found.work.choice
+    assert card.launched == ["measure_columns"] * 2
+    np.testing.assert_allclose(
+        np.asarray(sureshot.scan(on_device).norms), np.linalg.norm(data.astype(np.float64), axis=1)
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sureshot._lazy import LazySequence
-from sureshot.cuda.layout import EXACT_REASONS, REASONS
+from sureshot.cuda.layout import MULTIPLIED, REASONS
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate, TopK, Work
 
@@ -42,12 +42,15 @@ class Kind(NamedTuple):
     norms: Norms
     promised: Certificate
     exact: Certificate
+    multiplied: Certificate
 
     @classmethod
     def of(cls, request: Any, search: Any, norms: Norms) -> Kind:
         """Return it for a request and the search that answers it."""
-        given = request.metric == "cosine" and norms.rounding > 0
-        words = "as long as the given norms are the rows' norms" if given else NO_ASSUMPTION
+        words = NO_ASSUMPTION
+        if request.metric == "cosine":  # even exact scores are divided by the norms
+            given = "the given norms are the rows' norms"
+            words = f"as long as {given if norms.rounding > 0 else norms.words}"
         return cls(
             metric=request.metric,
             k=request.k,
@@ -69,19 +72,20 @@ class Kind(NamedTuple):
                 True,
             ),
             exact=exact_certificate(words),
+            multiplied=exact_certificate(f"as long as {norms.words}"),
         )
 
     def result(self, record: Any, scores: Floats, positions: Ints, seconds: float) -> TopK:
         """Return the result of one query; `record` has the fields of its work."""
         reason = record.reason
-        exact = reason in EXACT_REASONS
+        exact = reason == MULTIPLIED or (reason != 0 and record.stage == 0)
         rows = record.rows + self.first_rows
         numbers = record.blocks * self.block + rows * self.width
         scores, indices = self.shown(scores, positions, record.square)
         return TopK(
             scores,
             indices,
-            self.exact if exact else self.promised,
+            self.certificate(reason, exact=exact),
             Work(
                 numbers,
                 numbers / (self.n * self.width),
@@ -103,7 +107,9 @@ class Kind(NamedTuple):
         roots = works["square"] if self.metric == "cosine" else np.ones(count)
         shown, indices = self.shown(scores, positions, roots[:, None])
         reasons = works["reason"].tolist()
-        exact = [reason in EXACT_REASONS for reason in reasons]
+        exact = (
+            (works["reason"] == MULTIPLIED) | (works["reason"] != 0) & (works["stage"] == 0)
+        ).tolist()
         rows = int(works["rows"].sum()) + count * self.first_rows
         numbers = int(works["blocks"].sum()) * self.block + rows * self.width
         used = dict.fromkeys("exact" if one else "race" for one in exact)
@@ -116,7 +122,7 @@ class Kind(NamedTuple):
         return TopK(
             shown,
             indices,
-            self.exact if all(exact) else self.promised,
+            self.certificate(max(reasons), exact=all(exact)),
             Work(
                 numbers,
                 numbers / (count * self.n * self.width),
@@ -130,6 +136,12 @@ class Kind(NamedTuple):
             ", ".join(used),
             LazySequence(count, one),
         )
+
+    def certificate(self, reason: int, *, exact: bool) -> Certificate:
+        """Return what is guaranteed: a product of many queries rests on the norms, as bets do."""
+        if not exact:
+            return self.promised
+        return self.multiplied if reason == MULTIPLIED else self.exact
 
     def shown(self, scores: Floats, positions: Ints, square: Any) -> tuple[Floats, Ints]:
         """Return scores and rows as a user sees them."""

@@ -101,6 +101,11 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         "FIRST_BET": str(bets.FIRST_STAKE),
         "TICKET_BITS": str(order.TICKET_BITS),
         "WIDE_ARMS": str(plan.WIDE_ARMS),
+        "DRAWS": str(plan.DRAWS),
+        "MOST_PIECES": str(plan.MOST_PIECES),
+        "SAMPLES": str(plan.COST_SAMPLE),
+        "PLACES": str(plan.PLACES),
+        "NEARLY_ALL": str(plan.NEARLY_ALL),
         "INFINITE": "__int_as_float(0x7f800000)",
     }
 
@@ -173,6 +178,6 @@ def _compile(nvrtc: Any, text: str, options: list[str]) -> bytes:
 
 def _read(size_of: Any, read: Any, program: Any) -> bytes:
     _, size = size_of(program)
-    room = b" " * size
+    room = b" " * int(size)
     read(program, room)
     return room

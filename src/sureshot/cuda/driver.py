@@ -64,6 +64,8 @@ class Device:
             self._attribute(kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
         )
         self.processors = self._attribute(kinds.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        most = kinds.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+        self.shared_memory = self._attribute(most)
         if self.capability < OLDEST:
             oldest, own = (".".join(map(str, pair)) for pair in (OLDEST, self.capability))
             raise CudaError(
@@ -127,9 +129,8 @@ class Pinned:
             address = int(check(driver.cuMemHostAlloc(size, flags)))
             self._close = weakref.finalize(self, _free_host, on, address)
             self.pointer = int(check(driver.cuMemHostGetDevicePointer(address, 0)))
-        self.bytes: Array = np.frombuffer(
-            (ctypes.c_uint8 * size).from_address(address), dtype=np.uint8
-        )
+        memory: Any = (ctypes.c_uint8 * size).from_address(address)
+        self.bytes: Array = np.frombuffer(memory, dtype=np.uint8)
         self.bytes[:] = 0
         self.address = address
 
@@ -193,15 +194,13 @@ class Launches:
         self, kernel: Kernel, grid: tuple[int, int], stream: Any, threads: int | None = None
     ) -> None:
         """Launch a kernel; the structure is copied now."""
+        across, down = grid
+        size = threads or self._threads
+        # fmt: off
         status = self._launch(
-            kernel.handle,
-            *(grid[0], grid[1], 1),
-            *(threads or self._threads, 1, 1),
-            kernel.shared,
-            stream,
-            self._address,
-            0,
+            kernel.handle, across, down, 1, size, 1, 1, kernel.shared, stream, self._address, 0
         )[0]
+        # fmt: on
         if status:
             check((status,))
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 import numpy as np
+
+from sureshot.cuda import plan
 
 _POINTERS = (
     "data", "query", "square", "factor", "rows", "leaders", "inverse", "weights", "order",
@@ -45,12 +48,23 @@ class Measure(ctypes.Structure):
     _fields_ = (
         *(
             (name, ctypes.c_void_p)
-            for name in ("data", "query", "rows", "square", "sum", "largest", "outside")
+            for name in (
+                "data",
+                "query",
+                "rows",
+                "square",
+                "sum",
+                "largest",
+                "outside",
+                "part",
+                "arrived",
+            )
         ),
         ("stride", ctypes.c_longlong),
+        ("column_stride", ctypes.c_longlong),
         ("low", ctypes.c_double),
         ("high", ctypes.c_double),
-        *((name, ctypes.c_int) for name in ("n", "width", "pieces", "piece", "grid")),
+        *((name, ctypes.c_int) for name in ("n", "width", "pieces", "piece", "grid", "splits")),
     )
 
 
@@ -75,22 +89,21 @@ _C_TYPES = {
 }
 
 
+def _c_type(kind: np.dtype[Any]) -> Any:
+    one = _C_TYPES[kind.base.str[1:]]
+    return one * kind.shape[0] if kind.shape else one
+
+
 class Record(ctypes.Structure):
     """The same of one query: its fields are read faster than those of an array."""
 
-    _fields_ = tuple(
-        (
-            name,
-            _C_TYPES[kind.base.str[1:]] * kind.shape[0] if kind.shape else _C_TYPES[kind.str[1:]],
-        )
-        for name, (kind, _) in ((name, WORK.fields[name][:2]) for name in WORK.names or ())  # type: ignore[index]
-    )
+    _fields_ = tuple((name, _c_type(WORK[name])) for name in WORK.names or ())
 
 
 # Bytes of shared memory: tickets of the first kernel, and scores that are merged.
 MERGED = 3072
 MERGE_BYTES = MERGED * 12 + 1024
-TICKET_BYTES = 65_552 + 2 * 4 * 4096 + 4 * 1024 + 1024
+TICKET_BYTES = 8 * (plan.PLACES + 1) + 2 * 4 * 4096 + 4 * plan.DRAWS + 1024
 
 # Warps of a product, rows and queries of its tiles, and bytes of a row that a warp reads at once, by the size of an element.
 TILE_WARPS, TILE_ROWS, TILE_QUERIES = 8, 64, 16
@@ -105,7 +118,7 @@ def product_bytes(itemsize: int) -> int:
 
 
 # Why every arm was evaluated.
-ASKED, NO_HOPE, BEYOND_RANGE, TOO_MANY, FEW_ARMS, SHORT_ROWS = 1, 2, 3, 4, 5, 6
+ASKED, NO_HOPE, BEYOND_RANGE, TOO_MANY, FEW_ARMS, SHORT_ROWS, MULTIPLIED = range(1, 8)
 REASONS = {
     0: "a race",
     ASKED: "every arm was evaluated, as asked",
@@ -114,7 +127,5 @@ REASONS = {
     TOO_MANY: "every arm was evaluated: too many were left for the memory of a search",
     FEW_ARMS: "every arm was evaluated: there are few",
     SHORT_ROWS: "every arm was evaluated: rows are short",
+    MULTIPLIED: "every arm was multiplied with all such queries of the batch, and the best of them evaluated",
 }
-
-# Those that are known before the first race: then no arm is dropped.
-EXACT_REASONS = {ASKED, BEYOND_RANGE, FEW_ARMS, SHORT_ROWS}

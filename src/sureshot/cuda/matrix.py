@@ -44,6 +44,7 @@ class Norms:
         self.rounding = rounding  # by how much of itself a norm may be off
         self.exact = exact  # they are the norms, and not just upper bounds
         self.equal = equal  # one bound for all rows: nothing is known of which are longer
+        self.bounds: Any = None  # what they were made of, if that is kept
         self.largest = float(np.sqrt(squares.max()))
         self.memory = driver.upload(on, squares)
 
@@ -71,9 +72,25 @@ class DeviceMatrix:
             and self.dtype == array.dtype
         )
 
+    def keep(self, key: Any, search: Any) -> None:
+        """Keep a search for later calls; the oldest go if all together take too much memory."""
+        while (
+            self.searches
+            and search.memory + sum(one.memory for one in self.searches.values()) > self.most_memory
+        ):
+            del self.searches[next(iter(self.searches))]
+        self.searches[key] = search
+
+    @property
+    def by_column(self) -> bool:
+        """Whether the values of a column lie side by side, and not those of a row."""
+        return self.strides[1] != 1 and self.shape[1] > 1
+
     @property
     def aligned(self) -> bool:
         """Whether every row begins and ends at a whole chunk of 16 bytes."""
+        if self.by_column:
+            return False
         sizes = (self.pointer, self.strides[0] * self.itemsize, self.shape[1] * self.itemsize)
         return all(size % CHUNK_BYTES == 0 for size in sizes)
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 NO_LIMITS = (-np.inf, np.inf)
 
+# Where columns lie side by side they are split until there are so many blocks of threads.
+FEWEST_BLOCKS = 512
+
 
 class Measured(NamedTuple):
     """What a pass has found, one entry for each row."""
@@ -67,15 +70,23 @@ def measure(
         argument.square, argument.sum = out.pointer, out.pointer + 8 * n_rows
         argument.largest = out.pointer + 16 * n_rows
         argument.outside = out.pointer + 20 * n_rows
-        argument.stride = matrix.strides[0]
+        argument.stride, argument.column_stride = matrix.strides
         argument.low, argument.high = limits
         argument.n, argument.width = n_rows, matrix.shape[1]
         argument.pieces, argument.piece = pieces_of(matrix.shape[1], 16 // matrix.itemsize)
         argument.grid = on.processors
         driver.check(driver.bindings().cuMemsetD32(argument.outside, 0xFFFFFFFF, 1))
         driver.check(driver.bindings().cuCtxSynchronize())
-        kernel = driver.Kernel(code, "measure")
-        driver.Launches(argument, THREADS).run(kernel, (argument.grid, 1), stream)
+        launches = driver.Launches(argument, THREADS)
+        if matrix.by_column:
+            tiles = -(-n_rows // THREADS)
+            argument.splits = max(1, min(matrix.shape[1], FEWEST_BLOCKS // tiles))
+            part = driver.Memory(on, 24 * n_rows * argument.splits + 4 * tiles)
+            argument.part, argument.arrived = part.pointer, part.pointer + part.size - 4 * tiles
+            grid = (tiles, argument.splits)
+            launches.run(driver.Kernel(code, "measure_columns"), grid, stream)
+        else:
+            launches.run(driver.Kernel(code, "measure"), (argument.grid, 1), stream)
         found = np.empty(n_rows * 24 + 16, np.uint8)
         driver.download(on, out.pointer, found, stream)
     squares, sums = found[: 16 * n_rows].view(np.float64).reshape(2, n_rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sureshot.cuda import rounding
-from sureshot.cuda.plan import LANES, THREADS, WARPS
+from sureshot.cuda.plan import LANES, PLACES, THREADS, WARPS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -66,10 +66,12 @@ def block_squares(query: Array, block: int, chunk: int) -> Floats:
 def square_of(squares: Floats) -> float:
     """Return |q|**2 from those of the blocks.
 
-    Each thread adds its blocks one after the other, an odd number of them, the lanes of a warp are folded, and the
-    warps are added one after the other.
+    Each thread adds its blocks one after the other, an odd number of bundles of neighbours (of one block each, if there
+    are not many), the lanes of a warp are folded, and the warps are added one after the other.
     """
-    each = -(-len(squares) // THREADS) | 1
+    bundle = -(-len(squares) // PLACES)
+    bundles = -(-len(squares) // bundle)
+    each = (-(-bundles // THREADS) | 1) * bundle
     filled = np.zeros(THREADS * each)
     filled[: len(squares)] = squares
     threads = in_sequence(filled.reshape(WARPS, LANES, each))

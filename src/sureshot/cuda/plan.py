@@ -23,6 +23,9 @@ DRAWS = 1024
 # The most arms of an answer: they are ranked by one block of threads.
 MOST_ARMS = 1000
 
+# Bundles of neighbouring blocks whose tickets are counted: as many as fit into the shared memory of every card.
+PLACES = 7168
+
 # Rows evaluated before the first bet, and slots for candidates, where k is small.
 FIRST_ROWS = 64
 SLOTS = 64
@@ -75,11 +78,22 @@ class Plan:
     slots: int  # a power of two
     direct: int
     second_cap: int
-    second_chance: bool
     draws: int = DRAWS
     short_cap: int = SHORT_CAP
     long_cap: int = LONG_CAP
     last_cap: int = LAST_CAP
+
+    def chance(self, n_queries: int) -> int:
+        """Return how far the arms of queries that seem not to gain by racing race on together, or 0.
+
+        Examples
+        --------
+        >>> plan = plan_of(10_000, 100_000, 10, 4)
+        >>> plan.chance(1), plan.chance(16)
+        (128, 0)
+        """
+        cost = n_queries * SECOND_CAP * self.block
+        return SECOND_CAP if cost <= CHANCE_SHARE * self.n_coordinates else 0
 
     @property
     def steps(self) -> int:
@@ -93,8 +107,8 @@ def plan_of(n_arms: int, n_coordinates: int, k: int, itemsize: int) -> Plan:
     Examples
     --------
     >>> plan = plan_of(10_000, 100_000, 10, 4)
-    >>> plan.block, plan.n_blocks, plan.first_rows, plan.slots, plan.second_cap, plan.second_chance
-    (16, 6250, 64, 64, 128, True)
+    >>> plan.block, plan.n_blocks, plan.first_rows, plan.slots, plan.second_cap
+    (16, 6250, 64, 64, 128)
     """
     block = BLOCK_BYTES // itemsize
     return Plan(
@@ -106,7 +120,6 @@ def plan_of(n_arms: int, n_coordinates: int, k: int, itemsize: int) -> Plan:
         slots=max(SLOTS, 1 << (2 * k - 1).bit_length()),
         direct=DIRECT,
         second_cap=SECOND_CAP if n_arms < MANY_ROWS else SECOND_CAP_OF_MANY,
-        second_chance=SECOND_CAP * block <= CHANCE_SHARE * n_coordinates,
     )
 
 

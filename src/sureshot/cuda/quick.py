@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sureshot.cuda import driver
 from sureshot.cuda.arrays import torch_stream
-from sureshot.cuda.request import seed_of
+from sureshot.cuda.request import bounds_key, seed_of
 
 if TYPE_CHECKING:
     from sureshot.cuda.answers import Kind
@@ -27,7 +27,8 @@ MOST_KINDS = 64
 class Ready(NamedTuple):
     """A call that was made before."""
 
-    search: Search
+    # The matrix keeps it, as long as its memory is not needed for others.
+    search: weakref.ref[Search]
     kind: Kind
     bounds: Any
     query_type: Any  # of torch
@@ -41,9 +42,14 @@ class Known(NamedTuple):
     version: int
     pointer: int
     shape: Any
+    strides: Any
     device: int
     matrix: DeviceMatrix
     ready: dict[Any, Ready]
+
+    def is_of(self, data: Any) -> bool:
+        """Return whether this is what is known of a tensor, and not of one that had its address before."""
+        return self.reference() is data
 
 
 _known: dict[int, Known] = {}
@@ -52,7 +58,9 @@ _known: dict[int, Known] = {}
 def remember(
     data: Any, query: Any, key: Any, bounds: Any, matrix: DeviceMatrix, search: Search, kind: Kind
 ) -> None:
-    """Remember a call with a single query of torch on a tensor of torch."""
+    """Remember a call with a single query of torch on a tensor of torch, if its bounds stay what they are."""
+    if bounds_key(bounds) is None:
+        return
     torch = sys.modules.get("torch")
     if torch is None or type(data) is not torch.Tensor or type(query) is not torch.Tensor:
         return
@@ -63,11 +71,12 @@ def remember(
     if known is None or known.matrix is not matrix:
         reference = weakref.ref(data, lambda _: _known.pop(place, None))
         pointer, device = data.data_ptr(), data.get_device()
-        known = Known(reference, data._version, pointer, data.shape, device, matrix, {})
+        layout = data.shape, data.stride()
+        known = Known(reference, data._version, pointer, *layout, device, matrix, {})
         _known[place] = known
     if len(known.ready) >= MOST_KINDS:
         known.ready.clear()
-    known.ready[key] = Ready(search, kind, bounds, query.dtype, query.shape)
+    known.ready[key] = Ready(weakref.ref(search), kind, bounds, query.dtype, query.shape)
 
 
 def top_k(
@@ -77,10 +86,11 @@ def top_k(
     known = _known.get(id(data))
     if (
         known is None
-        or known.reference() is not data
+        or not known.is_of(data)
         or data._version != known.version
         or data.data_ptr() != known.pointer
         or data.shape != known.shape
+        or data.stride() != known.strides
     ):
         return None
     try:
@@ -100,8 +110,10 @@ def top_k(
         or type(key[0]) is not int
     ):
         return None
-    search, kind = ready.search, ready.kind
+    search, kind = ready.search(), ready.kind
     matrix = known.matrix
+    if search is None:
+        return None
     if int(driver.bindings().cuCtxGetCurrent()[1]) != int(matrix.device.context):
         return None
     seed = seed_of(rng)

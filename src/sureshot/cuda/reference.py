@@ -226,12 +226,16 @@ class Search:
         level = _f(rounding.level(self.k, self.question.delta, self.plan.steps))
         alive = np.ones(len(arms), dtype=bool)
         stage = Stage(name, self.tau, begin, cap, arms, 0)
+        # Few arms are read two rounds at a time, and an arm that is dropped in the first one is read to the end.
+        few = bool(self.stages) and len(self.stages[-1].left) <= plans.WIDE_ARMS
+        together = 2 * rounding.ROUND if few else rounding.ROUND
+        reading = 0
         for start in range(begin, cap, rounding.ROUND):
             end = min(start + rounding.ROUND, cap)
             index = np.flatnonzero(alive)
-            if not len(index):
-                break
-            stage.steps_read += len(index) * (end - start)
+            if (start - begin) % together == 0:
+                reading = len(index)
+            stage.steps_read += reading * (end - start)
             reached = self._round(arms[index], start, end, theta[index], limit[index], level)
             alive[index[reached]] = False
             stage.dropped_at.update(dict.fromkeys(arms[index[reached]].tolist(), end))
@@ -329,9 +333,9 @@ class Search:
         self.evaluate(self.candidates(left, min(cap, len(self.order))))
         left = self._unknown(left)
         pays = self.pays(left, min(cap, len(self.order)))
-        if not pays and not plan.second_chance:
+        begin, cap = min(cap, len(self.order)), plan.second_cap if pays else plan.chance(1)
+        if cap == 0:
             return self._given_up(left)
-        begin, cap = min(cap, len(self.order)), plan.second_cap if pays else plans.SECOND_CAP
         left = self.race("race 2", left, begin, cap)
         if len(left) <= plan.direct:
             return self._ended(left, "two races")
@@ -362,6 +366,8 @@ class Search:
         """Return why nothing is bet on, if nothing is."""
         if len(self.arms) <= max(self.plan.first_rows, self.plan.direct):
             return "few arms"
+        if self.plan.n_blocks < plans.FEWEST_BLOCKS:
+            return "short rows"
         largest = math.sqrt(float(self.question.squares[self.arms].max()))
         size = math.sqrt(self.query_square)
         if not rounding.LEAST_NORM <= largest <= rounding.MOST_NORM:
@@ -370,6 +376,8 @@ class Search:
             return "a query that is too small or too large"
         if math.log2(self.k / self.question.delta) > rounding.MOST_LEVEL:
             return "a delta that is too small for float32"
+        if self.plan.n_blocks > rounding.MOST_BLOCKS:
+            return "rows of too many blocks for float32"
         return None
 
     def answer(self, choice: str) -> Found:

@@ -119,12 +119,15 @@ def data_on_device(data: Any) -> DeviceArray:
         raise ValueError(
             f"data on a device must have fewer than {MOST_COUNT:,} rows and columns, got shape {array.shape}"
         )
-    if array.strides[1] != 1 and width > 1:
+    by_row = array.strides[1] == 1 or width == 1
+    by_column = array.strides[0] == 1 or rows == 1
+    if not (by_row or by_column):
         raise ValueError(
-            "data on a device must have rows whose values follow each other, got strides "
+            "data on a device must have rows or columns whose values follow each other, got strides "
             f"{array.strides}; make them so once with data.contiguous() or ascontiguousarray"
         )
-    if array.strides[0] < width and rows > 1:
+    apart, least = (array.strides[0], width) if by_row else (array.strides[1], rows)
+    if apart < least and min(rows, width) > 1:
         raise ValueError(
             f"data on a device must have rows that do not overlap, got strides {array.strides}"
         )

@@ -51,7 +51,10 @@ MOST_NORM = 2.0**30
 LEAST_SQUARE = 2.0**-80
 MOST_LEVEL = 90.0
 
-# The same for the norm of the query, which is scaled by a power of two.
+# Rows of more blocks are not bet on.
+MOST_BLOCKS = 2**20
+
+# Limits of the norm of the query, which is scaled by a power of two.
 LEAST_QUERY = 1e-150
 MOST_QUERY = 1e150
 

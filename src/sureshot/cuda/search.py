@@ -38,14 +38,11 @@ KERNELS = (
     ("first", 0),
     ("race", 1),
     ("exact", 1),
-    ("race", 2),
+    ("race_on", 2),
     ("exact", 2),
-    ("race", 3),
+    ("race_on", 3),
     ("last", 3),
 )
-# Between them for several queries: one pass for all those of which every arm is evaluated.
-PRODUCT = ("narrow", "multiply", "screen")
-
 # Parts of the columns of a product, so that there are so many tiles of rows and parts.
 FEWEST_TILES = 512
 MOST_PARTS = 16
@@ -56,9 +53,9 @@ MOST_QUERIES = 16
 # Launches are numbered; with its stage each number must fit into 32 bits.
 MOST_EPOCHS = 2**30 - 2
 
-# How long to look at the host's memory for the answer before asking the driver, and how often then.
-SPIN_SECONDS = 0.002
-NAP_SECONDS = 0.0002
+# How long to look at the host's memory for the answer without rest, and how long each rest is then.
+SPIN_SECONDS = 0.1
+NAP_SECONDS = 0.0005
 
 
 class SearchKind(NamedTuple):
@@ -102,7 +99,7 @@ class Search:
         p.few = max(plan.first_rows, plan.slots, plan.direct, 256)
         p.pieces, p.piece = plans.pieces_of(width, plan.chunk)
         p.low, p.high, p.second = plan.short_cap, plan.long_cap, plan.second_cap
-        p.third, p.chance = plan.last_cap, plans.SECOND_CAP if plan.second_chance else 0
+        p.third = plan.last_cap
         self._set_product(matrix.itemsize)
         p.sample_stride = max(1, n // plans.COST_SAMPLE)
         p.samples = min(plans.COST_SAMPLE, -(-n // p.sample_stride))
@@ -123,15 +120,21 @@ class Search:
             shared = {
                 "first": max(TICKET_BYTES, MERGE_BYTES),
                 "race": 0,
+                "race_on": 0,
                 "exact": MERGE_BYTES + 4 * plan.slots,
+                "last": MERGE_BYTES,
+            }
+            product = {
                 "narrow": 0,
                 "multiply": product_bytes(matrix.itemsize),
                 "screen": MERGE_BYTES,
-                "last": MERGE_BYTES,
             }
+            if max(product.values()) <= on.shared_memory:
+                shared |= product
             named = {name: driver.Kernel(code, name, size) for name, size in shared.items()}
             self.kernels = [(named[name], stage) for name, stage in KERNELS]
-            self.product = [named[name] for name in PRODUCT]
+            # On a card with too little shared memory each query has a pass of its own.
+            self.product = [named[name] for name in product if name in named]
         self._launches = driver.Launches(p, plans.THREADS)
         self._epoch = 0
         self._stream: Any = None
@@ -144,6 +147,7 @@ class Search:
             return SHORT_ROWS
         level = math.log2(self.k / delta)
         within = rounding.LEAST_NORM <= norms.largest <= rounding.MOST_NORM
+        within = within and self.plan.n_blocks <= rounding.MOST_BLOCKS
         return 0 if within and level <= rounding.MOST_LEVEL else BEYOND_RANGE
 
     def _set_product(self, itemsize: int) -> None:
@@ -156,8 +160,7 @@ class Search:
         p.parts = min(MOST_PARTS, slabs, max(1, -(-FEWEST_TILES // tiles)))
         part = -(-slabs // p.parts)
         in_a_warp = -(-part // TILE_WARPS) * columns
-        # A term is rounded once with each term after it, then with the warps and the parts; the query was rounded, too.
-        p.product_share = rounding.gamma(in_a_warp + TILE_WARPS + p.parts + 2)
+        p.product_share = rounding.product_share(in_a_warp, TILE_WARPS + p.parts)
 
     def _uploaded(self, values: Array) -> int:
         memory = driver.upload(self.device, values)
@@ -222,7 +225,7 @@ class Search:
         parts = [self._pinned.bytes[a:b] for a, b in itertools.pairwise(starts)]
         self.scores = parts[0].view(np.float64).reshape(self.together, self.k)
         self.work = parts[1].view(WORK)
-        self.positions = parts[2].view(np.int32).reshape(self.together, self.k)
+        self.positions: Any = parts[2].view(np.int32).reshape(self.together, self.k)
         size, place = WORK.itemsize, self._pinned.address + starts[1]
         self.records = [Record.from_address(place + i * size) for i in range(self.together)]
         self._done = [
@@ -245,11 +248,13 @@ class Search:
         p.query, p.query_stride, p.seed = query, stride, seed
         p.epsilon, p.epoch = epsilon, self._epoch
         p.grid = max(2, 2 * self.device.processors // count)
+        # The queries of a batch share the pass that a second chance may save: it must cost as little for all of them.
+        p.chance = self.plan.chance(count)
         run, grid = self._launches.run, (p.grid, count)
         for kernel, stage in self.kernels[:-1]:
             p.stage = stage
             run(kernel, grid, stream)
-        if count > 1:
+        if count > 1 and self.product:
             p.batch = count
             narrow, multiply, screen = self.product
             run(narrow, grid, stream)

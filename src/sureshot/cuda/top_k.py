@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 SCANNED = "the data is what was scanned"
 
+MEASURED = "every arm was evaluated in the pass that found the norms"
+BY_COLUMN = "every arm was evaluated: the values of columns, and not of rows, lie side by side"
+
 
 def top_k(
     data: Any,
@@ -95,6 +98,8 @@ class _Call:
         """Search, and write down the result."""
         request = self.request
         pointer, stride, query_type, aligned = self.placed_query()
+        if self.matrix.by_column:
+            return self.by_columns(pointer, stride, query_type)
         first = None
         norms = self.known_norms()
         if norms is None:
@@ -129,6 +134,18 @@ class _Call:
         found = kind.results(works, scores, positions, seconds)
         return found if first is None else stack(share_time([first, *found.queries], seconds))
 
+    def by_columns(self, pointer: int, stride: int, query_type: str) -> TopK:
+        """Answer each query by a pass over data whose columns lie side by side: parts of rows are no blocks there."""
+        request = self.request
+        itemsize = np.dtype(query_type).itemsize
+        done = [
+            self.measured(pointer + at * stride * itemsize, query_type, aligned=False)[1]
+            for at in range(request.n_queries)
+        ]
+        if request.single:
+            return done[0]
+        return stack(share_time(done, time.perf_counter() - self.started))
+
     def answers(
         self, search: Search, kind: Kind, pointer: int, stride: int, count: int
     ) -> tuple[Any, Floats, Ints]:
@@ -141,11 +158,8 @@ class _Call:
         ):
             kind.refuse_bad(record, search.epoch)
             kind.refuse_long(scores, positions, record.square)
-        return (
-            search.work[:count].copy(),
-            search.scores[:count].copy(),
-            search.positions[:count].copy(),
-        )
+        found = search.work[:count], search.scores[:count], search.positions[:count]
+        return found[0].copy(), found[1].copy(), found[2].astype(np.int64)
 
     # -- the query
 
@@ -255,7 +269,7 @@ class _Call:
             1,
             len(sums),
             time.perf_counter() - self.started,
-            choice="every arm was evaluated in the pass that found the norms",
+            choice=BY_COLUMN if self.matrix.by_column else MEASURED,
         )
         shown = -scores[best] if request.metric == "sqeuclidean" else scores[best]
         rows = best if arms is None else arms[best]
@@ -294,11 +308,9 @@ class _Call:
         key = (id(norms), kind)
         found = matrix.searches.get(key)
         if found is None:
-            if len(matrix.searches) >= 4:  # each takes its memory
-                matrix.searches.clear()
-            found = matrix.searches[key] = Search(matrix, norms, kind)
-        known: Search = found
-        return known
+            found = Search(matrix, norms, kind)
+            matrix.keep(key, found)
+        return found
 
 
 def _norm(square: float) -> float:

@@ -153,11 +153,13 @@ __device__ bool evaluate_few(const Params& p, Work* work, int query, const List 
     const int w = threadIdx.x & (WARPS - 1);
     for (int begin = 0; begin < list.count; begin += THREADS / WARPS) {
         const int index = begin + threadIdx.x / WARPS;
+        double part[MOST_PIECES];                               // all on their way together
+        #pragma unroll
+        for (int i = 0; i < MOST_PIECES; i++)
+            part[i] = index < list.count && i < p.pieces ? __ldcg(partial + ((size_t)index * p.pieces + i) * WARPS + w) : 0.0;
         double s = 0.0;
-        if (index < list.count) {
-            #pragma unroll 8
-            for (int i = 0; i < p.pieces; i++) s += __ldcg(partial + ((size_t)index * p.pieces + i) * WARPS + w);
-        }
+        #pragma unroll
+        for (int i = 0; i < MOST_PIECES; i++) s += part[i];
         s = sum_of_warps(s);
         if (w == 0 && index < list.count) {
             const int position = list.position(index);

@@ -8,9 +8,11 @@ struct Measure {
     double* sum;
     float* largest;
     int* outside;                     // a row with a value beyond the limits
-    long long stride;
+    double* part;                     // of columns that lie side by side: sums and squares of each split
+    int* arrived;
+    long long stride, column_stride;
     double low, high;
-    int n, width, pieces, piece, grid;
+    int n, width, pieces, piece, grid, splits;
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) measure(const __grid_constant__ Measure p) {
@@ -75,4 +77,42 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) measure(const __grid_co
             }
         }
     }
+}
+
+// The same of data whose columns lie side by side: a thread has a row, a block of threads a split of the columns.
+extern "C" __global__ void __launch_bounds__(THREADS, 2) measure_columns(const __grid_constant__ Measure p) {
+    __shared__ int last;
+    const int position = blockIdx.x * THREADS + threadIdx.x, own = min(position, p.n - 1);
+    const size_t row = p.rows ? p.rows[own] : own;
+    const int begin = (int)((long long)p.width * blockIdx.y / p.splits), end = (int)((long long)p.width * (blockIdx.y + 1) / p.splits);
+    double square = 0.0, sum = 0.0;
+    float top = 0.0f;
+    bool outside = false;
+    #pragma unroll 8
+    for (int column = begin; column < end; column++) {
+        const float v = value(p.data[(size_t)column * p.column_stride + row]);
+        square = fma((double)v, (double)v, square);
+        if (p.query) sum = plus(sum, v, __ldg(p.query + column));
+        top = fmaxf(top, fabsf(v));
+        outside = outside || !(v >= p.low && v <= p.high);
+    }
+    double* part = p.part + (size_t)blockIdx.y * p.n * 3;
+    if (position < p.n) {
+        __stcg(part + position, square);
+        __stcg(part + p.n + position, sum);
+        __stcg(part + 2 * (size_t)p.n + position, (double)top);
+        if (outside) *p.outside = position;
+    }
+    if (!last_to_arrive(p.arrived + blockIdx.x, p.splits, &last) || position >= p.n) return;
+    square = sum = 0.0;
+    top = 0.0f;
+    for (int i = 0; i < p.splits; i++) {                        // in this order, whoever was the last
+        part = p.part + (size_t)i * p.n * 3;
+        square += __ldcg(part + position);
+        sum += __ldcg(part + p.n + position);
+        top = fmaxf(top, (float)__ldcg(part + 2 * (size_t)p.n + position));
+    }
+    p.square[position] = square;
+    p.largest[position] = top;
+    if (p.query) p.sum[position] = sum;
 }

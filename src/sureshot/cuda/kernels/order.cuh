@@ -1,6 +1,6 @@
 // The order of a query's blocks: weights by many blocks of threads, then whole tickets and draws by the last of them.
 
-constexpr int PLACES = 8192;          // bundles of blocks whose tickets are added up in shared memory
+// PLACES: bundles of blocks whose tickets are added up in shared memory.
 constexpr int TABLE = 4096;           // places for drawn blocks, a power of two
 
 struct Draws {                        // what drops repeats and counts what is left

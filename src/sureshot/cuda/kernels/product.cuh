@@ -23,6 +23,7 @@ __device__ __forceinline__ void copy_later(void* to, const void* from) {
 
 // The scaled queries in float32, one after the other, filled up with zeros: what `multiply` reads.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) narrow(const __grid_constant__ Params p) {
+    FOLLOWS;
     const int query = blockIdx.y;
     if (fresh(p.work[query].state) != WHOLE) return;
     const QUERY* q = p.query + (size_t)query * p.query_stride;
@@ -33,6 +34,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) narrow(const __grid_con
 
 // Each warp adds the products of 64 rows and 16 queries over its own slabs of a part of the columns.
 extern "C" __global__ void __launch_bounds__(TILE_WARPS * 32, 1) multiply(const __grid_constant__ Params p) {
+    FOLLOWS;
     extern __shared__ __align__(16) char shared[];
     __shared__ int queries[TILE_QUERIES];
     __shared__ int count;
@@ -150,6 +152,7 @@ __device__ __forceinline__ Between between(const Params& p, const Work* work, in
 
 // Who may be among the best: those whose highest possible score reaches the k-th best of all lowest ones.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) screen(const __grid_constant__ Params p) {
+    FOLLOWS;
     extern __shared__ __align__(16) char shared[];
     Merge& sm = *reinterpret_cast<Merge*>(shared);
     QUERY_OF_BLOCK;
@@ -166,15 +169,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) screen(const __grid_con
         if (count >= p.k) under = middle; else over = middle;
         if (count >= p.k && count <= p.k + p.k / 8) break;
     }
+    const double threshold = __longlong_as_double((long long)(under >> 63 ? under & 0x7fffffffffffffffull : ~under));
     float4* target = p.records + (size_t)(query * 2) * p.capacity * 2;
     if (threadIdx.x == 0) sm.taken = 0;
     __syncthreads();
     for (int i = threadIdx.x; i < p.n; i += THREADS) {
-        if (order_of(between(p, work, query, i).high) < under) continue;
+        if (between(p, work, query, i).high < threshold) continue;   // what is no number is evaluated, and refused
         if (__ldcg(p.mark + (size_t)query * p.n + i) == (int)p.epoch) continue;
         const int at = atomicAdd(&sm.taken, 1);
         if (at < p.capacity) target[(size_t)at * 2].x = __int_as_float(i);
     }
     __syncthreads();
-    if (threadIdx.x == 0 && sm.taken <= p.capacity) { work->count[3] = sm.taken; work->state = RACING; work->rows += p.n; }
+    if (threadIdx.x == 0 && sm.taken <= p.capacity) {
+        work->count[3] = sm.taken;
+        work->state = RACING;
+        work->reason = MULTIPLIED;
+        work->rows += p.n;
+    }
 }

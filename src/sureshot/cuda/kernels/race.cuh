@@ -136,8 +136,7 @@ template <int SIDE> __device__ __forceinline__ float wealth_at_step(float factor
 // SIDE lanes of a warp race one arm, a lane has one of SIDE steps that are read together.
 // stage 1: every position; later ones: the arms that the race before has left.
 template <int SIDE>
-__device__ void run_race(const Params& p, Work* work, int query, int begin, int end) {
-    const int stage = p.stage;
+__device__ __forceinline__ void run_race(const Params& p, Work* work, int query, int stage, int begin, int end) {
     const int lane = lane_of(), place = lane & (SIDE - 1), leader = lane & ~(SIDE - 1), chunk = lane & (LANES - 1);
     const Step* order = p.order + (size_t)query * (DRAWS + 1);
     const int* blocks = p.drawn_blocks + (size_t)query * DRAWS;

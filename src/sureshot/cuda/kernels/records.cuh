@@ -24,7 +24,7 @@ constexpr int TOGETHER = 4;           // rows that a block of threads evaluates 
 // How a query goes on.
 enum { RACING = 0, WHOLE = 1, ANSWERED = 2 };
 // Why every arm that was left has been evaluated.
-enum { NO_REASON = 0, ASKED = 1, NO_HOPE = 2, BEYOND_RANGE = 3, TOO_MANY = 4 };   // the host knows more of them
+enum { NO_REASON = 0, ASKED = 1, NO_HOPE = 2, BEYOND_RANGE = 3, TOO_MANY = 4, MULTIPLIED = 7 };   // the host knows more of them
 enum { INNER_PRODUCT = 0, ABSOLUTE = 1, COSINE = 2, SQUARED_DISTANCE = 3 };
 
 struct Step {                         // of an order
@@ -99,10 +99,14 @@ struct Params {
     int grid, stage;
 };
 
-constexpr int DRAWS = 1024;
-constexpr int SAMPLES = 2048;         // arms that are looked at to decide how a query goes on
 constexpr int MERGED = 3072;          // most scores that are ranked at once
 
+// A kernel may be launched before the one that it follows has ended; it must wait for what that has written.
+#if __CUDA_ARCH__ >= 900
+#define FOLLOWS asm volatile("griddepcontrol.wait;" ::: "memory")
+#else
+#define FOLLOWS
+#endif
 #define QUERY_OF_BLOCK const int query = blockIdx.y; Work* work = p.work + query
 
 template <typename T> __device__ __forceinline__ T fresh(const T& x) { return *(const volatile T*)&x; }

@@ -1,4 +1,4 @@
-// The kernels of a query, in the order of their launches: first, then twice race and exact, race and last. The second
+// The kernels of a query, in the order of their launches: first, race, exact, race_on, exact, race_on, last. The second
 // dimension of the grid is the query of a batch.
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) first(const __grid_constant__ Params p) {
@@ -32,21 +32,25 @@ __device__ int first_end(const Params& p, const Work* work, int query) {
     return __syncthreads_count(pruned) * 2 < 256 ? p.low : p.high;
 }
 
+// Two kernels for races, since all kinds of them in one would need more registers than there are.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) race(const __grid_constant__ Params p) {
+    FOLLOWS;
     QUERY_OF_BLOCK;
-    if (p.stage == 1 && blockIdx.x == 0 && threadIdx.x == 0) work->queue[0] = work->arrived[0] = work->arrived[1] = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) work->queue[0] = work->arrived[0] = work->arrived[1] = 0;
     if (fresh(work->state) != RACING) return;
-    int begin = 0, end;
-    if (p.stage == 1) {
-        end = min(first_end(p, work, query), fresh(work->steps));
-        if (blockIdx.x == 0 && threadIdx.x == 0) work->end = end;
-    } else {
-        begin = fresh(work->begin);
-        end = fresh(work->end);
-    }
-    if (p.stage > 1 && fresh(work->count[p.stage - 1]) <= WIDE_ARMS) run_race<32>(p, work, query, begin, end);
-    else if (end <= 8) run_race<8>(p, work, query, begin, end);
-    else run_race<ROUND>(p, work, query, begin, end);
+    const int end = min(first_end(p, work, query), fresh(work->steps));
+    if (blockIdx.x == 0 && threadIdx.x == 0) work->end = end;
+    if (end <= 8) run_race<8>(p, work, query, 1, 0, end);
+    else run_race<ROUND>(p, work, query, 1, 0, end);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) race_on(const __grid_constant__ Params p) {
+    FOLLOWS;
+    QUERY_OF_BLOCK;
+    if (fresh(work->state) != RACING) return;
+    const int begin = fresh(work->begin), end = fresh(work->end);
+    if (fresh(work->count[p.stage - 1]) <= WIDE_ARMS) run_race<32>(p, work, query, p.stage, begin, end);
+    else run_race<ROUND>(p, work, query, p.stage, begin, end);
 }
 
 __device__ __forceinline__ List left_after(const Params& p, int query, int stage, int count) {
@@ -56,21 +60,20 @@ __device__ __forceinline__ List left_after(const Params& p, int query, int stage
     return list;
 }
 
-// The best of the arms that are left, one of each slot; the same list in every block of threads.
-__device__ int candidates(const Params& p, int query, int stage, int* out, int* count) {
+// The best of the arms that are left, one of each slot; the same list in every block of threads. By the first warp.
+__device__ void choose_candidates(const Params& p, int query, int stage, int* out, int* count) {
     const u64* slots = p.slots + (size_t)(query * 2 + (stage & 1)) * p.slot_count;
-    if (threadIdx.x < 32) {
-        int taken = 0;
-        for (int i = 0; i < p.slot_count; i += 32) {
-            const u64 slot = i + lane_of() < p.slot_count ? __ldcg(slots + i + lane_of()) : 0;
-            const u32 full = __ballot_sync(ALL_LANES, slot != 0);
-            if (slot) out[taken + __popc(full & ((1u << lane_of()) - 1u))] = (int)~(u32)slot;
+    int taken = 0;
+    for (int i = 0; i < p.slot_count; i += 64) {                // a power of two, at least 64
+        const u64 slot[2] = {__ldcg(slots + i + lane_of()), __ldcg(slots + i + 32 + lane_of())};
+        #pragma unroll
+        for (int j = 0; j < 2; j++) {
+            const u32 full = __ballot_sync(ALL_LANES, slot[j] != 0);
+            if (slot[j]) out[taken + __popc(full & ((1u << lane_of()) - 1u))] = (int)~(u32)slot[j];
             taken += __popc(full);
         }
-        if (threadIdx.x == 0) *count = taken;
     }
-    __syncthreads();
-    return *count;
+    if (lane_of() == 0) *count = taken;
 }
 
 // Steps that an arm of the sample needs, by the spread of its steps and the distance of their mean.
@@ -128,18 +131,22 @@ __device__ void look_ahead(const Params& p, Work* work, int query, int stage, in
 
 // After a race: few arms are evaluated, which is the answer; of many the best ones, which raises the threshold.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) exact(const __grid_constant__ Params p) {
+    FOLLOWS;
     extern __shared__ __align__(16) char shared[];
-    __shared__ int chosen_count;
+    __shared__ int chosen_count, state, count;
     Merge& sm = *reinterpret_cast<Merge*>(shared);
     int* chosen = reinterpret_cast<int*>(shared + sizeof(Merge));
     QUERY_OF_BLOCK;
     const int stage = p.stage;
-    // One answer for all threads: the last block may change the state while others begin.
-    if (__syncthreads_or(fresh(work->state) != RACING)) return;
-    const int count = fresh(work->count[stage]);
+    // All that decides is read at once, and once for all threads: the last block may change the state while others begin.
+    if (threadIdx.x < 32) choose_candidates(p, query, stage, chosen, &chosen_count);
+    else if (threadIdx.x == 32) state = fresh(work->state);
+    else if (threadIdx.x == 64) count = fresh(work->count[stage]);
+    __syncthreads();
+    if (state != RACING) return;
     const bool answer = count <= p.direct;
     List list = left_after(p, query, stage, count);
-    if (!answer) list = {chosen, 1, candidates(p, query, stage, chosen, &chosen_count)};
+    if (!answer) list = {chosen, 1, chosen_count};
     if (!evaluate_few(p, work, query, list, blockIdx.x, nullptr, 0, &work->arrived[stage + 1], sm)) return;
     if (threadIdx.x == 0) { work->rows += list.count; work->stage = stage; }
     merge(p, work, query, list.count, answer, sm);
@@ -148,11 +155,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) exact(const __grid_cons
 
 // What is left in the end, or everything.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) last(const __grid_constant__ Params p) {
+    FOLLOWS;
     extern __shared__ __align__(16) char shared[];
     Merge& sm = *reinterpret_cast<Merge*>(shared);
     QUERY_OF_BLOCK;
-    if (__syncthreads_or(fresh(work->state) == ANSWERED)) return;
-    const int state = fresh(work->state), stage = state == RACING ? 3 : fresh(work->stage);
+    __shared__ int state;             // read once: the last block may change it while others begin
+    if (threadIdx.x == 0) state = fresh(work->state);
+    __syncthreads();
+    if (state == ANSWERED) return;
+    const int stage = state == RACING ? 3 : fresh(work->stage);
     const int left = stage ? fresh(work->count[stage]) : p.n;
     List list = {nullptr, 1, p.n};
     if (stage) list = left_after(p, query, stage, left);

@@ -1,0 +1,59 @@
+"""The table of searches on a card in docs/gpu.md, and its figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from measurements.gpu import figure
+from measurements.harness import page
+from sureshot.experiments import drawing, rows
+from sureshot.experiments.numbers import per_cent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sureshot.experiments.rows import Row
+
+ROWS = "gpu.jsonl"
+PAGE = "gpu.md"
+read = rows.read
+
+
+def lines(found: list[Row]) -> list[str]:
+    """Return the table: times in microseconds, and how many times faster than torch."""
+    ordered = sorted(
+        found,
+        key=lambda row: (row["batch"], row["dtype"] != "float32", row["gigabytes"], row["set"]),
+    )
+    body = [
+        [
+            f"{row['set']}, {row['dtype']}",
+            f"{row['gigabytes']:g} GB",
+            str(row["batch"]),
+            f"{row['torch_device']:,.0f} / {row['torch_wall']:,.0f}",
+            f"{row['device']:,.0f} / {row['wall']:,.0f}",
+            f"{row['torch_wall'] / row['wall']:.1f} ×",
+            per_cent(row["share"]),
+            f"{row['right']} of {row['asked']}",
+        ]
+        for row in ordered
+    ]
+    titles = ["data", "size", "queries", "torch, device / wall µs", "sureshot, device / wall µs"]
+    titles += ["times torch, wall", "read", "right"]
+    return page.left_aligned(titles, body)
+
+
+def sentence(found: list[Row]) -> list[str]:
+    """Return what was measured on."""
+    row = found[0]
+    clocks = f"clocks {row['clock']} and {row['memory_clock']} (memory)"
+    libraries = f"torch {row['torch']}, Python {row['python']}"
+    return [f"{row['device_name']}, driver {row['driver']}, {clocks}, {libraries}."]
+
+
+def write(found: list[Row], docs: Path = page.DOCS) -> None:
+    """Put the table into the page, and the rows beside it."""
+    page.rewrite(docs / PAGE, {"gpu": lines(found), "gpu machine": sentence(found)})
+    picture = drawing.svg(figure.NAME, figure.picture(found))
+    (docs / "figures" / f"{figure.NAME}.svg").write_text(picture, encoding="utf-8")
+    rows.write(docs / "results" / ROWS, found)
