@@ -24,8 +24,8 @@ HEADER = """\
 Examples
 ========
 
-Whole programs of the folder ``examples``: download one and run it. What they printed, and the races of their searches, were made with the site, but for the
-search for wrong labels, which takes minutes: its figure is from `a run on Fashion-MNIST <../attribution.html#an-example-find-wrong-labels>`__.
+Whole programs of the folder ``examples``: download one and run it. Where output is shown, they were run when the site was built, and the last of their searches is drawn.
+The figure of the search for wrong labels is from `a longer run <../attribution.html#an-example-find-wrong-labels>`__.
 """
 # The results that the example of the moment has found.
 FOUND: list[sureshot.TopK] = []
