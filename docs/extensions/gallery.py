@@ -96,7 +96,8 @@ def drawn_results(_: Any, variables: dict[str, Any], settings: dict[str, Any]) -
     from matplotlib import pyplot as plt  # noqa: PLC0415 - slow, and only here
     from sphinx_gallery.scrapers import figure_rst  # noqa: PLC0415 - the same
 
-    races = [one for one in FOUND if len(one.queries) == 1 and len(one.rounds) > 1]
+    shown = [one for one in variables["example_globals"].values() if isinstance(one, sureshot.TopK)]
+    races = [one for one in [*shown, *FOUND] if len(one.queries) == 1 and len(one.rounds) > 1]
     if not races:
         return ""
     path = next(variables["image_path_iterator"])
