@@ -101,7 +101,15 @@ def read(app: Sphinx, docname: str, source: list[str]) -> None:
     source[0] = TABLE_LINE.sub(lambda line: NUMBERS.sub("\u00a0", line[0]), text)
 
 
+def lead_from_docstring(
+    _app: Sphinx, _what: str, _name: str, _thing: Any, _options: Any, lines: list[str]
+) -> None:
+    """Make links of the pages that docstrings name as files."""
+    lines[:] = [re.sub(r"``docs/([\w-]+)\.md``", r":doc:`/\1`", line) for line in lines]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension."""
     app.connect("source-read", read)
+    app.connect("autodoc-process-docstring", lead_from_docstring)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
