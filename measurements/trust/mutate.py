@@ -49,7 +49,7 @@ TESTS = {
     "theory.screening": ("tests/test_screen.py",),
     "theory.wealth": ("tests/test_ledger.py", "tests/test_guarantee_betting.py"),
     "search.certificate": ("tests/test_certificate.py", "tests/test_budget.py"),
-    "search.race.policy": ("tests/test_policy.py", "tests/test_race.py", "tests/test_choice.py"),
+    "search.race.policy": ("tests/test_policy.py", "tests/test_choice.py"),
 }
 
 
