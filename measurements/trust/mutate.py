@@ -92,7 +92,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mutants", type=command.at_least_one, default=300)
-    parser.add_argument("--minutes", type=float, default=30.0, help="at most; 30 by default, 0: only write")
+    parser.add_argument(
+        "--minutes", type=float, default=30.0, help="at most; 30 by default, 0: only write"
+    )
     parser.add_argument("--processes", type=int, default=machine.available_threads())
     parser.add_argument("--out", type=Path, default=RAW)
     parser.add_argument("--write", action="store_true", help="write rows and tables to docs")

@@ -28,7 +28,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--searches", type=command.at_least_one, default=1_000_000)
-    parser.add_argument("--minutes", type=float, default=60.0, help="at most; 60 by default, 0: only write")
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="at most; 60 by default, 0: only write"
+    )
     parser.add_argument("--processes", type=int, default=machine.available_threads())
     parser.add_argument("--out", type=Path, default=RAW)
     parser.add_argument("--write", action="store_true", help="write rows, table and figure to docs")
