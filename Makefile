@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
-.PHONY: demo test lint types pytest install reproduce bench-share bench-speed bench-scale trust clean
+.PHONY: demo test lint types pytest install docs reproduce bench-share bench-speed bench-scale trust clean
 
 demo: .venv/installed
 	$(BIN)/sureshot demo
@@ -21,6 +21,10 @@ pytest: .venv/tested
 	$(BIN)/pytest -n 2
 
 install: .venv/installed
+
+# The site, into build/docs/html; open index.html there. A warning is an error. `nox -s docs` also looks at it with a browser.
+docs: .venv/documented
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d build/docs/doctrees docs build/docs/html
 
 # The paper's figures and its table, into results/reproduce-small: about a minute. At the paper's sizes, with
 # real data, which takes an hour and a half and 9 GB of memory, into results/reproduce-paper:
@@ -79,6 +83,10 @@ trust: .venv/trusted
 	$(BIN)/python -m pip install --quiet --editable ".[reproduce]" --group rivals
 	touch .venv/installed $@
 
+.venv/documented: .venv/created $(NATIVE)
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch .venv/installed $@
+
 .venv/benched: .venv/tested
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
@@ -88,4 +96,4 @@ trust: .venv/trusted
 	touch $@
 
 clean:
-	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build docs/api docs/gallery .mypy_cache .ruff_cache .pytest_cache .hypothesis

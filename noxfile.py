@@ -76,6 +76,23 @@ def plain(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def evals(session: nox.Session) -> None:
+    """Run the tests of evaluations with the tools that they adapt, so that none is skipped."""
+    session.install(*groups("test", "evals"), ".[cli,report]")
+    # inspect_ai leaves streams open, and pytest would count them as errors of the last test.
+    session.run("pytest", "-p", "no:unraisableexception", "tests/evals", *session.posargs)
+
+
+@nox.session(default=False)
+def docs(session: nox.Session) -> None:
+    """Build the site, with warnings as errors, and look at it with a browser."""
+    session.install(*groups("site"), ".[docs]")
+    folder = ["-d", "build/docs/doctrees", "docs", "build/docs/html"]
+    session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", *folder)
+    session.run("pytest", "tests/site", *session.posargs, env={"SURESHOT_SITE": "build/docs/html"})
+
+
+@nox.session(default=False)
 def sanitize(session: nox.Session) -> None:
     """Run the tests of the native code, built to stop at bad addresses and undefined operations."""
     native = [

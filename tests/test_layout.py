@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(sureshot.__file__).parent
 ROOT = Path(__file__).parents[1]
 # Everything below speaks to the library as a user does.
-CALLERS = ("cli", "estimators", "solvers", "attribution")
+CALLERS = ("cli", "estimators", "solvers", "attribution", "evals")
 # Experiments do so too, but may look up what the theory and the table of methods say; the command
 # line runs them.
 EXPERIMENTS = "experiments"
@@ -53,9 +53,21 @@ SOURCES = (
     "sureshot.sources.partitioned.PartitionedSource",
     "sureshot.sources.function.FunctionSource",
 )
-# All that a search rests on is prepared before it begins.
-ABOVE_PREPARE = ("sureshot.queries", "sureshot.api")
+# All that a search rests on is prepared before it begins. Data on a device has a way of its own, from the public
+# functions to the kernels and back.
+ABOVE_PREPARE = ("sureshot.queries", "sureshot.at_once", "sureshot.api", "sureshot.cuda")
 ABOVE_SEARCH = ("sureshot.prepare", "sureshot._validate", *ABOVE_PREPARE)
+# Which knows the checks, results and bounds, and nothing of the searches of data in memory and in files.
+WAY_OF_THE_HOST = (
+    "sureshot._native",
+    "sureshot.api",
+    "sureshot.prepare",
+    "sureshot.queries",
+    "sureshot.search",
+    "sureshot.sources",
+    "sureshot.storage",
+    "sureshot.theory",
+)
 # A source is data access: the state of a search is none of its business.
 STATE = tuple(f"sureshot._native.{name}" for name in ("Ledger", "Order", "Met", "Survey"))
 MAY_LOOK_UP = (TABLE, "sureshot.theory", "sureshot.baselines", "sureshot._types")
@@ -76,6 +88,9 @@ HEAVY = (
     "dask",
     "zarr",
     "h5py",
+    "inspect_ai",
+    "lm_eval",
+    "gepa",
 )
 LIBRARIES = ("faiss", "hnswlib", "usearch")
 
@@ -133,6 +148,8 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
             names = [name for name in names if not within(name, MAY_LOOK_UP)]
         if layer == "attribution":
             names = [name for name in names if not within(name, RESULTS_AND_TYPES)]
+        if layer == "evals":
+            names = [name for name in names if not within(name, ("sureshot._types",))]
         if layer == "cli":
             names = [name for name in names if not within(name, (f"sureshot.{EXPERIMENTS}",))]
         ours = [name for name in names if within(name, ("sureshot",))]
@@ -141,6 +158,8 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
             for name in ours
             if not (name == "sureshot" or within(name, (own,)) or within(name, tuple(PUBLIC)))
         ]
+    if layer == "cuda":
+        return [name for name in names if within(name, (*WAY_OF_THE_HOST, *upper))]
     if layer == "prepare":
         return [name for name in names if within(name, (*ABOVE_PREPARE, *upper))]
     return [name for name in names if within(name, (*SOURCES, *upper))]
@@ -201,10 +220,18 @@ def test_import_rules(module: str) -> None:
         ("sureshot.search.x", "from sureshot.sources.dense import DenseSource", SOURCES[0]),
         ("sureshot.api", "from sureshot.sources.dense import DenseSource", SOURCES[0]),
         ("sureshot.prepare.x", "from sureshot.sources.dense import DenseSource", None),
+        ("sureshot.cuda.x", "from sureshot.search.run import run", "sureshot.search.run.run"),
+        ("sureshot.cuda.x", "from sureshot._validate.numbers import whole_number", None),
+        ("sureshot.search.x", "from sureshot.cuda import plan", "sureshot.cuda.plan"),
+        ("sureshot.prepare.x", "from sureshot.cuda import plan", "sureshot.cuda.plan"),
+        ("sureshot.api", "from sureshot.cuda.arrays import is_on_device", None),
         ("sureshot.cli.x", "from sureshot.search.run import run", "sureshot.search.run.run"),
         ("sureshot.cli.x", "from sureshot import _validate", "sureshot._validate"),
         ("sureshot.solvers.x", "import sureshot.sources.dense", "sureshot.sources.dense"),
         ("sureshot.attribution.x", "import sureshot.sources.dense", "sureshot.sources.dense"),
+        ("sureshot.evals.x", "import sureshot.sources.journal", "sureshot.sources.journal"),
+        ("sureshot.evals.x", "import sureshot\nfrom sureshot._types import Ints", None),
+        ("sureshot.search.x", "from sureshot.evals import replay", "sureshot.evals.replay"),
         ("sureshot.attribution.x", "from sureshot.result import stack\nimport sureshot", None),
         ("sureshot.search.x", "from sureshot.cli import main", "sureshot.cli.main"),
         ("sureshot.search.x", "import sureshot.experiments.rows", "sureshot.experiments.rows"),
@@ -249,7 +276,7 @@ MOST_LINES = 450
 def test_no_file_is_long() -> None:
     folders = ("src", "native", "measurements", "tests", "examples", "tools")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
-    code = [path for path in files if path.suffix in (".py", ".pyi", ".cpp", ".hpp")]
+    code = [path for path in files if path.suffix in (".py", ".pyi", ".cpp", ".hpp", ".cu", ".cuh")]
     lines = {path.name: path.read_text(encoding="utf-8").count("\n") for path in code}
     assert len(lines) > 200
     assert {name for name, count in lines.items() if count > MOST_LINES} == set()
@@ -257,7 +284,13 @@ def test_no_file_is_long() -> None:
 
 @pytest.mark.parametrize(
     "package",
-    ["sureshot", "sureshot.attribution", "sureshot.baselines", "sureshot.solvers"],
+    [
+        "sureshot",
+        "sureshot.attribution",
+        "sureshot.baselines",
+        "sureshot.evals",
+        "sureshot.solvers",
+    ],
 )
 def test_importing_the_library_loads_nothing_heavy(package: str) -> None:
     code = f"import sys, {package}; print(*{{name.partition('.')[0] for name in sys.modules}})"

@@ -25,7 +25,9 @@ PACKAGES = {
     "sureshot.baselines",
     "sureshot.baselines.libraries",
     "sureshot.cli",
+    "sureshot.cuda",
     "sureshot.estimators",
+    "sureshot.evals",
     "sureshot.experiments",
     "sureshot.search",
     "sureshot.search.bandits",
@@ -37,8 +39,24 @@ PACKAGES = {
     "sureshot.storage.formats",
     "sureshot.theory",
 }
-# Besides Python: the types of the native module, the mark of a typed package, the page of the report.
-OTHER_FILES = {"_native.pyi", "py.typed", "experiments/report.html.jinja"}
+# Besides Python: the types of the native module, the mark of a typed package, the page of the report, and the kernels
+# for a GPU, which are compiled where they run.
+KERNELS = (
+    "answer.cuh",
+    "bet.cuh",
+    "draws.cuh",
+    "exact.cuh",
+    "measure.cuh",
+    "order.cuh",
+    "product.cuh",
+    "race.cuh",
+    "records.cuh",
+    "rows.cuh",
+    "search.cu",
+)
+OTHER_FILES = {"_native.pyi", "py.typed", "experiments/report.html.jinja"} | {
+    f"cuda/kernels/{name}" for name in KERNELS
+}
 BUILT = (".so", ".pyd", ".pyc")
 
 

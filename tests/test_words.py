@@ -35,7 +35,7 @@ FILES = [
     *NATIVE,
     *(
         path.relative_to(ROOT).as_posix()
-        for pattern in ("*.pyi", "*.jinja")
+        for pattern in ("*.pyi", "*.jinja", "*.cu", "*.cuh")
         for path in sorted((ROOT / "src").rglob(pattern))
     ),
 ]

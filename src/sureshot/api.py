@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sureshot._validate.request import best_arms_request, scan_request, top_k_request
+from sureshot.at_once import answer_at_once
+from sureshot.cuda.arrays import is_on_device
 from sureshot.prepare.best_arms import prepare_best_arms
 from sureshot.prepare.top_k import prepare_top_k
 from sureshot.prepare.whole_scan import scan_all
@@ -64,7 +66,8 @@ def top_k(
         int8, uint8, int16 or bool, in any memory order. It is never copied, and only the rows and
         coordinates needed are read. Or what `open_matrix`, `vstack`, `hstack` and `partitioned` return; an
         array of zarr, h5py or dask; a column of pyarrow with lists of one length; a tensor in this machine's
-        memory. See ``docs/scale.md``.
+        memory. See ``docs/scale.md``. Or an array of torch, CuPy or JAX on a CUDA device, of float32, float16,
+        bfloat16, int8 or uint8, which is searched there: ``docs/gpu.md`` says with which arguments.
     query
         Shape (N,), or (queries, N) for several queries with one row of results each.
     k
@@ -146,6 +149,32 @@ def top_k(
     >>> int(indices[0])
     7
     """
+    if is_on_device(data):
+        from sureshot.cuda import top_k as device  # noqa: PLC0415 - small calls of the host pay for it
+
+        return device.top_k(
+            data,
+            query,
+            k,
+            metric=metric,
+            epsilon=epsilon,
+            delta=delta,
+            bounds=bounds,
+            method=method,
+            where=where,
+            row_scale=row_scale,
+            rng=rng,
+            unsupported={
+                "replacement": replacement,
+                "budget": budget,
+                "budget_seconds": budget_seconds,
+                "expected_score": expected_score,
+                "threads": threads,
+                "block": block,
+                "progress": progress,
+                "client": client,
+            },
+        )
     started = time.perf_counter()
     request = top_k_request(
         data=opened(data, client),
@@ -167,7 +196,8 @@ def top_k(
         block=block,
         progress=progress,
     )
-    return run_queries(prepare_top_k(request), started)
+    found = answer_at_once(request, started)
+    return run_queries(prepare_top_k(request), started) if found is None else found
 
 
 def best_arms(
@@ -332,4 +362,8 @@ def scan(
     >>> scan(data)
     Bounds(scan of 500 rows of 3000 coordinates)
     """
+    if is_on_device(data):
+        from sureshot.cuda import top_k as device  # noqa: PLC0415
+
+        return device.scan(data, threads=threads, save=save, progress=progress)
     return scan_all(scan_request(data=opened(data), threads=threads, save=save, progress=progress))

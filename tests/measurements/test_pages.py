@@ -16,7 +16,7 @@ from measurements.share import table
 from measurements.solvers import table as solvers_table
 from measurements.speed import figure
 from measurements.speed import table as speed_table
-from measurements.theory import budget, few_arms, steps_to_drop
+from measurements.theory import budget, device_steps, few_arms, steps_to_drop
 from sureshot.experiments import drawing, rows
 from tests import pictures
 
@@ -81,6 +81,14 @@ def test_few_arms() -> None:
     found = rows.read(DOCS / "results" / "few-arms.jsonl")
     assert rows.missing(wanted, found) == []
     assert_on_page("theory.md", "few arms", few_arms.lines(rows.belonging(wanted, found)))
+
+
+def test_device_steps() -> None:
+    found = rows.read(DOCS / "results" / "device-steps.jsonl")
+    assert rows.missing(device_steps.cases(), found) == []
+    assert_on_page(
+        "theory.md", "device steps", device_steps.lines(rows.belonging(device_steps.cases(), found))
+    )
 
 
 def test_budget() -> None:

@@ -1,0 +1,1 @@
+"""Searches of arrays that lie on a CUDA device."""

@@ -1,0 +1,196 @@
+"""Writes down what the kernels have found: results, certificates and work."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sureshot._lazy import LazySequence
+from sureshot.cuda.layout import EXACT_REASONS, REASONS
+from sureshot.errors import BoundsError
+from sureshot.result import Certificate, TopK, Work
+
+if TYPE_CHECKING:
+    from sureshot._types import Floats, Ints
+    from sureshot.cuda.matrix import Norms
+
+NO_ASSUMPTION = "no assumption is needed"
+
+# By how much of itself a score must exceed the largest possible one to prove that a norm is wrong.
+LEAST_EXCESS = 1e-6
+
+
+def exact_certificate(assumption: str = NO_ASSUMPTION) -> Certificate:
+    """Return the certificate of an answer for which every arm was evaluated."""
+    return Certificate(0.0, 0.0, True, "exact", True, assumption, True)
+
+
+class Kind(NamedTuple):
+    """What all answers of a call share."""
+
+    metric: str
+    k: int
+    n: int  # searched rows
+    width: int
+    itemsize: int
+    block: int
+    first_rows: int
+    arms: Ints | None
+    row_scale: Floats | None
+    norms: Norms
+    promised: Certificate
+    exact: Certificate
+
+    @classmethod
+    def of(cls, request: Any, search: Any, norms: Norms) -> Kind:
+        """Return it for a request and the search that answers it."""
+        given = request.metric == "cosine" and norms.rounding > 0
+        words = "as long as the given norms are the rows' norms" if given else NO_ASSUMPTION
+        return cls(
+            metric=request.metric,
+            k=request.k,
+            n=search.n,
+            width=search.width,
+            itemsize=request.array.itemsize,
+            block=search.plan.block,
+            first_rows=search.plan.first_rows,
+            arms=request.arms,
+            row_scale=request.row_scale,
+            norms=norms,
+            promised=Certificate(
+                request.epsilon,
+                request.delta,
+                False,
+                "exact",
+                True,
+                f"unconditional as long as {norms.words}",
+                True,
+            ),
+            exact=exact_certificate(words),
+        )
+
+    def result(self, record: Any, scores: Floats, positions: Ints, seconds: float) -> TopK:
+        """Return the result of one query; `record` has the fields of its work."""
+        reason = record.reason
+        exact = reason in EXACT_REASONS
+        rows = record.rows + self.first_rows
+        numbers = record.blocks * self.block + rows * self.width
+        scores, indices = self.shown(scores, positions, record.square)
+        return TopK(
+            scores,
+            indices,
+            self.exact if exact else self.promised,
+            Work(
+                numbers,
+                numbers / (self.n * self.width),
+                numbers * self.itemsize,
+                record.stage + 1,
+                rows,
+                seconds,
+                0,
+                0,
+                REASONS[reason],
+            ),
+            (),
+            "exact" if exact else "race",
+        )
+
+    def results(self, works: Any, scores: Floats, positions: Ints, seconds: float) -> TopK:
+        """Return the result of several queries; that of each is made when it is asked for."""
+        count = len(works)
+        roots = works["square"] if self.metric == "cosine" else np.ones(count)
+        shown, indices = self.shown(scores, positions, roots[:, None])
+        reasons = works["reason"].tolist()
+        exact = [reason in EXACT_REASONS for reason in reasons]
+        rows = int(works["rows"].sum()) + count * self.first_rows
+        numbers = int(works["blocks"].sum()) * self.block + rows * self.width
+        used = dict.fromkeys("exact" if one else "race" for one in exact)
+        choices = dict.fromkeys(REASONS[reason] for reason in reasons)
+
+        def one(at: int) -> TopK:
+            record = works[at : at + 1].view(np.recarray)[0]
+            return self.result(_plain(record), scores[at], positions[at], seconds / count)
+
+        return TopK(
+            shown,
+            indices,
+            self.exact if all(exact) else self.promised,
+            Work(
+                numbers,
+                numbers / (count * self.n * self.width),
+                numbers * self.itemsize,
+                int(works["stage"].sum()) + count,
+                rows,
+                seconds,
+                choice="; ".join(choices),
+            ),
+            (),
+            ", ".join(used),
+            LazySequence(count, one),
+        )
+
+    def shown(self, scores: Floats, positions: Ints, square: Any) -> tuple[Floats, Ints]:
+        """Return scores and rows as a user sees them."""
+        if self.metric == "cosine":
+            scores = scores / np.sqrt(square)
+        elif self.metric == "sqeuclidean":
+            scores = -scores
+        else:
+            scores = scores.copy()
+        return scores, positions.astype(np.int64) if self.arms is None else self.arms[positions]
+
+    def refuse_bad(self, record: Any, epoch: int) -> None:
+        """Raise what the kernels have found to be wrong."""
+        if record.bad_query == epoch:
+            raise ValueError("query must be finite")
+        if record.bad_norm == epoch:
+            row = record.bad_row if self.arms is None else int(self.arms[record.bad_row])
+            raise BoundsError(
+                f"data row {row} is longer than its norm, or holds values that are not finite"
+            )
+        if record.bad_score == epoch:
+            raise ValueError(
+                "data or query hold values that are not finite, or too large for a score"
+            )
+        if self.metric == "cosine" and record.square == 0:
+            raise ValueError("metric='cosine' needs a query that is not all zeros")
+
+    def refuse_long(self, scores: Floats, positions: Ints, square: float) -> None:
+        """Raise an error if a row of the answer must be longer than its norm, by Cauchy and Schwarz.
+
+        The races notice this of the rows that they read, but not of those that are evaluated at once. Norms that
+        were measured need no such check.
+        """
+        if self.norms.rounding == 0 or self.metric == "sqeuclidean":
+            return
+        rows = positions if self.arms is None else self.arms[positions]
+        allowed = np.full(len(rows), math.sqrt(square))
+        if self.metric != "cosine":
+            allowed *= np.sqrt(self.norms.squares[rows])
+        if self.row_scale is not None:
+            allowed *= self.row_scale[rows]
+        long = np.abs(scores) > allowed * (1 + self.norms.rounding + LEAST_EXCESS)
+        if long.any():
+            raise BoundsError(f"data row {rows[np.argmax(long)]} is longer than its norm")
+
+
+class _Plain(NamedTuple):
+    """The part of a work record that a result needs."""
+
+    reason: int
+    rows: int
+    blocks: int
+    stage: int
+    square: float
+
+
+def _plain(record: Any) -> _Plain:
+    return _Plain(
+        int(record.reason),
+        int(record.rows),
+        int(record.blocks),
+        int(record.stage),
+        float(record.square),
+    )

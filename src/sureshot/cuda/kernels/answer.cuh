@@ -1,0 +1,128 @@
+// The best scores so far, thresholds, and the answer.
+
+struct Merge {
+    double score[MERGED];
+    int arm[MERGED];
+    double sums[WARPS][TOGETHER];
+    int counts[WARPS];
+    int flag, taken;
+    u64 largest;
+};
+
+__device__ __forceinline__ u64 order_of(double score) {         // as scores are ordered
+    const u64 bits = (u64)__double_as_longlong(score);
+    return bits >> 63 ? ~bits : bits | 0x8000000000000000ull;
+}
+__device__ __forceinline__ u32 order_of(float score) {
+    const u32 bits = __float_as_uint(score);
+    return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+
+__device__ int sum_of_counts(int mine, Merge& sm) {
+    const int sum = __reduce_add_sync(ALL_LANES, mine);
+    __syncthreads();
+    if (lane_of() == 0) sm.counts[warp_of()] = sum;
+    __syncthreads();
+    int all = 0;
+    #pragma unroll
+    for (int v = 0; v < WARPS; v++) all += sm.counts[v];
+    return all;
+}
+
+// The work record follows the answer to the host; its last word tells that all is there.
+__device__ void publish(const Params& p, Work* work, int query) {
+    constexpr int WORDS = sizeof(Work) / 4;
+    int* out = (int*)(p.out_work + query);
+    __syncthreads();
+    for (int i = threadIdx.x; i < WORDS - 1; i += THREADS) out[i] = fresh(((int*)work)[i]);
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0) *(volatile u32*)&((p.out_work + query)->epoch) = p.epoch;
+}
+
+// Ranks sm.score[0, count), keeps the k best, and gives them to the host if that is the answer.
+__device__ void rank(const Params& p, Work* work, int query, int count, bool answer, Merge& sm) {
+    double* best_score = p.best_score + (size_t)query * p.best_capacity;
+    int* best_arm = p.best_arm + (size_t)query * p.best_capacity;
+    for (int i = threadIdx.x; i < count; i += THREADS) {
+        const double mine = sm.score[i];
+        const int arm = sm.arm[i];
+        int rank = 0;
+        #pragma unroll 4
+        for (int j = 0; j < count; j++) rank += sm.score[j] > mine || (sm.score[j] == mine && sm.arm[j] < arm);
+        if (rank >= p.k) continue;
+        if (rank == p.k - 1) work->tau = mine;
+        best_score[rank] = mine;
+        best_arm[rank] = arm;
+        if (answer) {
+            p.out_score[(size_t)query * p.k + rank] = mine;
+            p.out_arm[(size_t)query * p.k + rank] = arm;
+        }
+    }
+    if (threadIdx.x == 0) {
+        work->found = min(p.k, count);
+        if (answer) work->state = ANSWERED;
+    }
+    if (answer) publish(p, work, query);
+}
+
+// New scores lie in sm.score[0, count): merge them with the best so far.
+__device__ void merge(const Params& p, Work* work, int query, int count, bool answer, Merge& sm) {
+    const double* best_score = p.best_score + (size_t)query * p.best_capacity;
+    const int* best_arm = p.best_arm + (size_t)query * p.best_capacity;
+    const int old = min(fresh(work->found), p.k);
+    for (int i = threadIdx.x; i < old; i += THREADS) {
+        sm.score[count + i] = __ldcg(best_score + i);
+        sm.arm[count + i] = __ldcg(best_arm + i);
+    }
+    __syncthreads();
+    rank(p, work, query, count + old, answer, sm);
+}
+
+// The answer from a list of any length: the k-th largest score by halving, then the smallest arms among its ties.
+__device__ void choose(const Params& p, Work* work, int query, Merge& sm) {
+    const double* score = p.best_score + (size_t)query * p.best_capacity;
+    const int* arm = p.best_arm + (size_t)query * p.best_capacity;
+    const int found = fresh(work->found), enough = max(2 * p.k, 256);
+    u64 low = 0, high = ~0ull;                                  // at least k are >= low, fewer are >= high
+    int last = 0x7fffffff, above = found;
+    if (found > enough) {
+        while (high - low > 1) {
+            const u64 middle = low + (high - low) / 2;
+            int mine = 0;
+            for (int i = threadIdx.x; i < found; i += THREADS) mine += order_of(__ldcg(score + i)) >= middle;
+            const int count = sum_of_counts(mine, sm);
+            if (count < p.k) { high = middle; continue; }
+            low = middle;
+            above = count;
+            if (count <= enough) break;
+        }
+        if (above > enough) {                                   // ties at low
+            int least = -1;                                     // too few arms up to least
+            while (last - least > 1) {
+                const int middle = least + (last - least) / 2;
+                int mine = 0;
+                for (int i = threadIdx.x; i < found; i += THREADS) {
+                    const u64 o = order_of(__ldcg(score + i));
+                    mine += o > low || (o == low && __ldcg(arm + i) <= middle);
+                }
+                if (sum_of_counts(mine, sm) >= p.k) last = middle; else least = middle;
+            }
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) sm.taken = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < found; i += THREADS) {
+        const double s = __ldcg(score + i);
+        const int a = __ldcg(arm + i);
+        const u64 o = order_of(s);
+        if (o > low || (o == low && a <= last)) {
+            const int at = atomicAdd(&sm.taken, 1);
+            sm.score[at] = s;
+            sm.arm[at] = a;
+        }
+    }
+    __syncthreads();
+    rank(p, work, query, sm.taken, true, sm);
+}

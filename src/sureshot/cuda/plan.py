@@ -1,0 +1,123 @@
+"""How a search on a device is cut up: blocks, caps and counts, from sizes alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sureshot.cuda import rounding
+
+# Blocks of a row are read in 64 bytes: two sectors. Longer ones need fewer steps but not less time, except for weak signals.
+BLOCK_BYTES = rounding.CHUNKS * rounding.CHUNK_BYTES
+
+# Threads that evaluate a row together: warps of lanes, each with a chunk of a unit of columns.
+WARPS, LANES = 16, 32
+THREADS = WARPS * LANES
+
+# Units of a piece of a row, at least, and the most pieces of a row.
+UNITS = 2
+MOST_PIECES = 16
+
+# Tickets drawn with replacement for an order; repeats are dropped.
+DRAWS = 1024
+
+# The most arms of an answer: they are ranked by one block of threads.
+MOST_ARMS = 1000
+
+# Rows evaluated before the first bet, and slots for candidates, where k is small.
+FIRST_ROWS = 64
+SLOTS = 64
+
+# Up to so many arms that are left are evaluated without more bets.
+DIRECT = 128
+
+# Steps of the first race where few arms are pruned by their norms, and where half of them are.
+SHORT_CAP = 8
+LONG_CAP = 48
+
+# Rows of fewer blocks are evaluated at once: a race would read most of them.
+FEWEST_BLOCKS = 32
+
+# Up to so many arms race with two rounds at a time: their steps are waited for, and not the memory.
+WIDE_ARMS = 4096
+
+# Steps of the second race for few rows and for many, and of the last one.
+SECOND_CAP = 128
+SECOND_CAP_OF_MANY = 256
+MANY_ROWS = 50_000
+LAST_CAP = 512
+
+# Where going on seems not to pay, arms race to SECOND_CAP before all of them are evaluated, if that reads at
+# most this share of a row.
+CHANCE_SHARE = 0.04
+
+# Arms that are looked at to decide how a search goes on.
+PRUNING_SAMPLE = 256
+COST_SAMPLE = 2048
+
+# Going on does not pay if more than an eighth of the arms are left and the steps predicted for them are more
+# than this share of all.
+MOST_COST = 0.08
+FEW_LEFT = 8
+
+# Where it does not pay and at most one arm in so many is dropped, all of them are evaluated, so that the answer is exact.
+NEARLY_ALL = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Sizes of one search; the same for every query of a matrix and every card."""
+
+    n_coordinates: int
+    chunk: int  # columns of a chunk of 16 bytes
+    block: int  # columns of a block
+    n_blocks: int
+    first_rows: int
+    slots: int  # a power of two
+    direct: int
+    second_cap: int
+    second_chance: bool
+    draws: int = DRAWS
+    short_cap: int = SHORT_CAP
+    long_cap: int = LONG_CAP
+    last_cap: int = LAST_CAP
+
+    @property
+    def steps(self) -> int:
+        """The most steps that an arm is bet on."""
+        return self.last_cap
+
+
+def plan_of(n_arms: int, n_coordinates: int, k: int, itemsize: int) -> Plan:
+    """Return the plan of a search.
+
+    Examples
+    --------
+    >>> plan = plan_of(10_000, 100_000, 10, 4)
+    >>> plan.block, plan.n_blocks, plan.first_rows, plan.slots, plan.second_cap, plan.second_chance
+    (16, 6250, 64, 64, 128, True)
+    """
+    block = BLOCK_BYTES // itemsize
+    return Plan(
+        n_coordinates=n_coordinates,
+        chunk=rounding.CHUNK_BYTES // itemsize,
+        block=block,
+        n_blocks=-(-n_coordinates // block),
+        first_rows=min(n_arms, max(FIRST_ROWS, k + k // 4)),
+        slots=max(SLOTS, 1 << (2 * k - 1).bit_length()),
+        direct=DIRECT,
+        second_cap=SECOND_CAP if n_arms < MANY_ROWS else SECOND_CAP_OF_MANY,
+        second_chance=SECOND_CAP * block <= CHANCE_SHARE * n_coordinates,
+    )
+
+
+def pieces_of(n_coordinates: int, chunk: int) -> tuple[int, int]:
+    """Return in how many pieces a row is added up, and the units of each.
+
+    Examples
+    --------
+    >>> pieces_of(100_000, 4), pieces_of(10, 16), pieces_of(10**7, 4)
+    ((13, 4), (1, 2), (16, 306))
+    """
+    units = -(-n_coordinates // (THREADS * chunk))
+    piece = max(UNITS, -(-units // MOST_PIECES))
+    return -(-units // piece), piece

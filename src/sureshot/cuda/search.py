@@ -1,0 +1,289 @@
+"""Launches the kernels of one kind of search on a matrix, again and again with other queries."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sureshot.cuda import driver, rounding
+from sureshot.cuda import plan as plans
+from sureshot.cuda.layout import (
+    BEYOND_RANGE,
+    FEW_ARMS,
+    MERGE_BYTES,
+    SHORT_ROWS,
+    SLAB,
+    TICKET_BYTES,
+    TILE_ROWS,
+    TILE_WARPS,
+    WORK,
+    Params,
+    Record,
+    product_bytes,
+)
+from sureshot.cuda.matrix import module
+from sureshot.cuda.reference import STEPS_PER_LEVEL
+
+if TYPE_CHECKING:
+    from sureshot._types import Array, Floats, Ints
+    from sureshot.cuda.matrix import DeviceMatrix, Norms
+
+# The kernels of a search in the order of their launches, and the stage of each.
+KERNELS = (
+    ("first", 0),
+    ("race", 1),
+    ("exact", 1),
+    ("race", 2),
+    ("exact", 2),
+    ("race", 3),
+    ("last", 3),
+)
+# Between them for several queries: one pass for all those of which every arm is evaluated.
+PRODUCT = ("narrow", "multiply", "screen")
+
+# Parts of the columns of a product, so that there are so many tiles of rows and parts.
+FEWEST_TILES = 512
+MOST_PARTS = 16
+
+# Queries that share their launches.
+MOST_QUERIES = 16
+
+# Launches are numbered; with its stage each number must fit into 32 bits.
+MOST_EPOCHS = 2**30 - 2
+
+# How long to look at the host's memory for the answer before asking the driver, and how often then.
+SPIN_SECONDS = 0.002
+NAP_SECONDS = 0.0002
+
+
+class SearchKind(NamedTuple):
+    """What the searches that share buffers and launches have in common."""
+
+    k: int
+    metric: str
+    delta: float
+    query_type: str
+    query_aligned: bool
+    n_queries: int
+    whole: int = 0  # why every arm is evaluated
+
+
+class Search:
+    """A kind of search on a matrix: buffers on the device, and launches that need only a query."""
+
+    def __init__(
+        self,
+        matrix: DeviceMatrix,
+        norms: Norms,
+        kind: SearchKind,
+        *,
+        arms: Ints | None = None,
+        row_scale: Floats | None = None,
+    ) -> None:
+        k, metric, delta = kind.k, kind.metric, kind.delta
+        on = self.device = matrix.device
+        rows, width = matrix.shape
+        n = rows if arms is None else len(arms)
+        plan = self.plan = plans.plan_of(n, width, k, matrix.itemsize)
+        self.k, self.n, self.width = k, n, width
+        self.norms = norms  # kept: the kernels read them
+        self.arms = arms
+        aligned = matrix.aligned and kind.query_aligned
+        whole = kind.whole or self._reason(norms, delta)
+        p = self.params = Params()
+        p.data, p.stride, p.width, p.n, p.k = matrix.pointer, matrix.strides[0], width, n, k
+        p.blocks = plan.n_blocks
+        p.first, p.slot_count, p.direct = plan.first_rows, plan.slots, plan.direct
+        p.few = max(plan.first_rows, plan.slots, plan.direct, 256)
+        p.pieces, p.piece = plans.pieces_of(width, plan.chunk)
+        p.low, p.high, p.second = plan.short_cap, plan.long_cap, plan.second_cap
+        p.third, p.chance = plan.last_cap, plans.SECOND_CAP if plan.second_chance else 0
+        self._set_product(matrix.itemsize)
+        p.sample_stride = max(1, n // plans.COST_SAMPLE)
+        p.samples = min(plans.COST_SAMPLE, -(-n // p.sample_stride))
+        p.whole = whole
+        p.level = rounding.level(k, delta, plan.steps)
+        p.per_spread = float(STEPS_PER_LEVEL * np.float32(math.log2(k / delta)))
+        p.most_cost = plans.MOST_COST
+        p.raised = (1 + rounding.square_share(plan.chunk, plan.steps)) * (1 + norms.rounding) ** 2
+        p.square = norms.memory.pointer
+        self._memory: list[Any] = []
+        p.rows = 0 if arms is None else self._uploaded(arms.astype(np.int32))
+        p.factor = 0 if row_scale is None else self._uploaded(row_scale)
+        p.leaders = self._uploaded(self._leaders(metric, row_scale).astype(np.int32))
+        p.inverse = self._uploaded(_inverses(plan.draws))
+        self._reserve(matrix.most_memory, kind.n_queries)
+        with on.current():
+            code = module(on.number, matrix.dtype, kind.query_type, metric, aligned=aligned)
+            shared = {
+                "first": max(TICKET_BYTES, MERGE_BYTES),
+                "race": 0,
+                "exact": MERGE_BYTES + 4 * plan.slots,
+                "narrow": 0,
+                "multiply": product_bytes(matrix.itemsize),
+                "screen": MERGE_BYTES,
+                "last": MERGE_BYTES,
+            }
+            named = {name: driver.Kernel(code, name, size) for name, size in shared.items()}
+            self.kernels = [(named[name], stage) for name, stage in KERNELS]
+            self.product = [named[name] for name in PRODUCT]
+        self._launches = driver.Launches(p, plans.THREADS)
+        self._epoch = 0
+        self._stream: Any = None
+
+    def _reason(self, norms: Norms, delta: float) -> int:
+        """Return why every arm is evaluated, if that is known beforehand."""
+        if self.n <= max(self.plan.first_rows, self.plan.direct):
+            return FEW_ARMS
+        if self.plan.n_blocks < plans.FEWEST_BLOCKS:
+            return SHORT_ROWS
+        level = math.log2(self.k / delta)
+        within = rounding.LEAST_NORM <= norms.largest <= rounding.MOST_NORM
+        return 0 if within and level <= rounding.MOST_LEVEL else BEYOND_RANGE
+
+    def _set_product(self, itemsize: int) -> None:
+        """Cut the product of several queries into tiles, and say how far its sums may be off."""
+        p = self.params
+        columns = SLAB[itemsize] // itemsize
+        slabs = -(-self.width // columns)
+        tiles = -(-self.n // TILE_ROWS)
+        p.padded = slabs * columns
+        p.parts = min(MOST_PARTS, slabs, max(1, -(-FEWEST_TILES // tiles)))
+        part = -(-slabs // p.parts)
+        in_a_warp = -(-part // TILE_WARPS) * columns
+        # A term is rounded once with each term after it, then with the warps and the parts; the query was rounded, too.
+        p.product_share = rounding.gamma(in_a_warp + TILE_WARPS + p.parts + 2)
+
+    def _uploaded(self, values: Array) -> int:
+        memory = driver.upload(self.device, values)
+        self._memory.append(memory)
+        return memory.pointer
+
+    def _leaders(self, metric: str, row_scale: Floats | None) -> Ints:
+        """Return the positions of the rows that are evaluated first: those that can reach the largest scores."""
+        count = self.plan.first_rows
+        if metric in ("cosine", "sqeuclidean") or self.norms.equal:
+            return np.arange(count) * self.n // count
+        squares = self.norms.squares if self.arms is None else self.norms.squares[self.arms]
+        if row_scale is not None:
+            scale = row_scale if self.arms is None else row_scale[self.arms]
+            squares = squares * (scale * scale)
+        # The largest, ties by the smaller position; sorting all of millions would take long.
+        if count < self.n:
+            cut = np.partition(squares, self.n - count)[self.n - count]
+            some = np.flatnonzero(squares >= cut)
+        else:
+            some = np.arange(self.n)
+        return some[np.argsort(-squares[some], kind="stable")][:count]
+
+    def _reserve(self, most: int, n_queries: int) -> None:
+        """Take the memory of as many queries as share their launches, within the limit."""
+        p, plan = self.params, self.plan
+        fixed = {
+            "weights": 8 * plan.n_blocks,
+            "order": 16 * (plan.draws + 1),
+            "drawn_blocks": 4 * plan.draws,
+            "drawn": 4 * plan.draws * plan.block,
+            "slots": 16 * plan.slots,
+            "sample": 16 * p.samples,
+            "mark": 4 * self.n,
+            "partial": 8 * p.few * p.pieces * plans.WARPS,
+            "best_arm": 4 * (self.n + plans.MOST_ARMS),
+            "best_score": 8 * (self.n + plans.MOST_ARMS),
+        }
+        if n_queries > 1:
+            fixed["narrowed"] = 4 * p.padded
+            fixed["products"] = 4 * p.parts * self.n
+        each = sum(fixed.values()) + 64 * self.n
+        used = sum(memory.size for memory in self._memory) + self.norms.memory.size
+        self.together = max(1, min(n_queries, MOST_QUERIES, (most - used) // each))
+        left = (most - used) // self.together - sum(fixed.values())
+        p.capacity = (
+            self.n if p.whole == 0 and left >= 64 * self.n else max(p.few, min(self.n, left // 64))
+        )
+        if p.whole:
+            p.capacity = p.few
+        p.best_capacity = self.n + plans.MOST_ARMS
+        sizes = {**fixed, "records": 64 * p.capacity, "work": WORK.itemsize}
+        for name, size in sizes.items():
+            memory = driver.Memory(self.device, size * self.together)
+            self._memory.append(memory)
+            setattr(p, name, memory.pointer)
+        self.memory = sum(memory.size for memory in self._memory)
+        out = self.together * np.array([8 * self.k, WORK.itemsize, 4 * self.k])
+        starts = np.concatenate([[0], np.cumsum(out)]).tolist()
+        self._pinned = driver.Pinned(self.device, starts[-1])
+        p.out_score, p.out_work, p.out_arm = (self._pinned.pointer + start for start in starts[:3])
+        parts = [self._pinned.bytes[a:b] for a, b in itertools.pairwise(starts)]
+        self.scores = parts[0].view(np.float64).reshape(self.together, self.k)
+        self.work = parts[1].view(WORK)
+        self.positions = parts[2].view(np.int32).reshape(self.together, self.k)
+        size, place = WORK.itemsize, self._pinned.address + starts[1]
+        self.records = [Record.from_address(place + i * size) for i in range(self.together)]
+        self._done = [
+            memoryview((ctypes.c_uint32 * 1).from_address(place + (i + 1) * size - 4))
+            .cast("B")
+            .cast("I")
+            for i in range(self.together)
+        ]
+
+    def begin(
+        self, query: int, stride: int, count: int, seed: int, epsilon: float, stream: Any
+    ) -> None:
+        """Launch the kernels for `count` queries that lie `stride` elements apart."""
+        p = self.params
+        if self._stream is not None and self._stream is not stream:
+            # Kernels that had nothing left to do may still wait there, and would read what is written now.
+            driver.check(driver.bindings().cuStreamSynchronize(self._stream))
+        self._stream = stream
+        self._epoch = self._epoch % MOST_EPOCHS + 1
+        p.query, p.query_stride, p.seed = query, stride, seed
+        p.epsilon, p.epoch = epsilon, self._epoch
+        p.grid = max(2, 2 * self.device.processors // count)
+        run, grid = self._launches.run, (p.grid, count)
+        for kernel, stage in self.kernels[:-1]:
+            p.stage = stage
+            run(kernel, grid, stream)
+        if count > 1:
+            p.batch = count
+            narrow, multiply, screen = self.product
+            run(narrow, grid, stream)
+            run(multiply, (self.device.processors, 1), stream, 32 * TILE_WARPS)
+            run(screen, grid, stream)
+        run(self.kernels[-1][0], grid, stream)
+
+    def wait(self, count: int, stream: Any) -> None:
+        """Wait until the answers of so many queries are in the host's memory."""
+        epoch = self._epoch
+        until = 0.0
+        for done in self._done[:count]:
+            while done[0] != epoch:
+                now = time.perf_counter()
+                if until == 0.0:
+                    until = now + SPIN_SECONDS
+                elif now > until:
+                    self._look(stream)
+
+    def _look(self, stream: Any) -> None:
+        """Rest a moment, or raise what went wrong on the device."""
+        status = int(driver.bindings().cuStreamQuery(stream)[0])
+        if status not in (0, 600):  # done, or not ready
+            driver.check(driver.bindings().cuStreamQuery(stream))
+        time.sleep(NAP_SECONDS)
+
+    @property
+    def epoch(self) -> int:
+        """The number of the last launch."""
+        return self._epoch
+
+
+def _inverses(draws: int) -> Array:
+    """Return 1 / s and 1 / (s - 1) for every number of steps, in float32."""
+    count = np.arange(draws + 1, dtype=np.float32)
+    one = np.float32(1)
+    return np.stack([one / np.maximum(count, one), one / np.maximum(count - one, one)], axis=1)

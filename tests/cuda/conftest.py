@@ -1,0 +1,21 @@
+"""A card for tests that need none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sureshot.cuda import driver, matrix
+from tests.cuda.fake_driver import FakeDriver, install
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def card(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
+    """Let the library believe that there is a card, whose kernels are the reference."""
+    yield install(monkeypatch)
+    driver.device.cache_clear()
+    matrix.module.cache_clear()

@@ -1,0 +1,46 @@
+"""Plans are made of sizes alone, and constants of rounding follow them."""
+
+from __future__ import annotations
+
+import pytest
+
+from sureshot.cuda import plan, rounding
+
+
+@pytest.mark.parametrize("k", [1, 10, 63, 64, 100, 1000])
+@pytest.mark.parametrize("n_arms", [1, 9, 1000, 10**7])
+def test_enough_rows_and_slots_for_every_k(n_arms: int, k: int) -> None:
+    k = min(k, n_arms)
+    found = plan.plan_of(n_arms, 100_000, k, 4)
+    assert k <= found.first_rows <= n_arms or found.first_rows == n_arms
+    assert found.slots >= 2 * k
+    assert found.slots & (found.slots - 1) == 0
+    assert found.short_cap < found.long_cap < found.second_cap <= found.last_cap <= found.draws
+
+
+@pytest.mark.parametrize(("itemsize", "block"), [(4, 16), (2, 32), (1, 64)])
+@pytest.mark.parametrize("n_columns", [1, 15, 16, 17, 100_000, 10**6 + 1])
+def test_blocks_cover_the_columns(n_columns: int, itemsize: int, block: int) -> None:
+    found = plan.plan_of(1000, n_columns, 10, itemsize)
+    assert found.block == block
+    assert (found.n_blocks - 1) * block < n_columns <= found.n_blocks * block
+
+
+def test_a_second_chance_needs_long_rows() -> None:
+    assert not plan.plan_of(1000, 51_199, 10, 4).second_chance
+    assert plan.plan_of(1000, 51_200, 10, 4).second_chance
+
+
+@pytest.mark.parametrize("chunk", [4, 8, 16])
+def test_the_guard_grows_with_the_roundings_and_stays_small(chunk: int) -> None:
+    shares = [rounding.guard_share(chunk, steps) for steps in (16, 128, 512, 1024)]
+    assert shares == sorted(shares)
+    assert shares[-1] < 1e-5
+    # Each term of the sum of 1,024 steps is rounded once for its product, then chunk, tree, scan and rounds.
+    assert rounding.sum_roundings(chunk, 1024) == chunk + 2 + 4 + 66
+    assert rounding.square_share(chunk, 512) > rounding.gamma(rounding.sum_roundings(chunk, 512))
+
+
+def test_the_level_is_raised_by_little() -> None:
+    assert 200 < rounding.level(10, 0.05, 512) < 202
+    assert rounding.level(10, 0.05, 512) > rounding.level(10, 0.05, 256)
