@@ -192,12 +192,11 @@ def choose(arguments: dict[str, Any]) -> None:
     arguments = dict(arguments)
     with np.errstate(invalid="ignore"):  # a NaN becomes some integer
         rewards = arguments.pop("rewards").astype(arguments.pop("kind"))
+    n_arms, n_rewards = arguments.pop("n_arms"), arguments.pop("n_rewards")
     found = sureshot.best_arms(
-        lambda arms, coordinates: rewards[np.ix_(arms, coordinates)],
-        arguments.pop("n_arms"),
-        arguments.pop("n_rewards"),
-        **arguments,
+        lambda arms, coordinates: rewards[np.ix_(arms, coordinates)], n_arms, n_rewards, **arguments
     )
+    rewards = rewards[: int(n_arms), : int(n_rewards)]  # perhaps fewer than there are
     low, high = arguments.get("bounds", (0.0, 1.0))
     if rewards.dtype == float and ((low <= rewards) & (rewards <= high)).all():
         means = np.array([math.fsum(row) / len(row) for row in rewards])
