@@ -69,6 +69,15 @@ def umap(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def plain(session: nox.Session) -> None:
+    """Run the tests of the kernels in plain C++, which compilers other than GCC and Clang get."""
+    settings = ("cmake.define.SURESHOT_PLAIN=ON", "build-dir=build/plain")
+    session.install(*groups("test"), ".", *(f"--config-settings={one}" for one in settings))
+    tests = ["kernels", "same_bits", "product", "searches"]
+    session.run("pytest", "-n", "2", *(f"tests/test_{name}.py" for name in tests))
+
+
+@nox.session(default=False)
 def evals(session: nox.Session) -> None:
     """Run the tests of evaluations with the tools that they adapt, so that none is skipped."""
     session.install(*groups("test", "evals"), ".[cli,report]")

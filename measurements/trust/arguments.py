@@ -122,6 +122,18 @@ def searches(draw: st.DrawFn) -> dict[str, Any]:
     return {"data": data} | {name: draw(choices[name]) for name in sorted(some)}
 
 
+def holds(bounds: Any, data: Any) -> bool:
+    """Return whether what a caller says of the data is true."""
+    if isinstance(bounds, tuple):
+        low, high = bounds
+        return bool(((low <= data) & (data <= high)).all())
+    if bounds is None or bounds == "scan":
+        return True
+    most = 1.0 if isinstance(bounds, str) else float(bounds.norms)
+    with np.errstate(over="ignore"):
+        return bool((np.linalg.norm(data, axis=1) <= most).all())
+
+
 def search(arguments: dict[str, Any]) -> None:
     """Call `top_k`, and compare each answer with the scores of all rows."""
     asked: dict[str, Any] = {"metric": "ip", "row_scale": None, "where": None, "method": "betting"}
@@ -138,6 +150,8 @@ def search(arguments: dict[str, Any]) -> None:
     scale = None if asked["row_scale"] is None else np.asarray(asked["row_scale"], np.float64)
     if asked.get("delta") != CERTAIN or queries.ndim != 1:
         return
+    if not holds(asked.get("bounds"), np.asarray(asked["data"], np.float64)):
+        return  # what the certificate assumes is not so
     refuse_wrong(found, asked["data"], queries, asked["metric"], scale)
 
 
@@ -178,13 +192,13 @@ def choose(arguments: dict[str, Any]) -> None:
     arguments = dict(arguments)
     with np.errstate(invalid="ignore"):  # a NaN becomes some integer
         rewards = arguments.pop("rewards").astype(arguments.pop("kind"))
+    n_arms, n_rewards = arguments.pop("n_arms"), arguments.pop("n_rewards")
     found = sureshot.best_arms(
-        lambda arms, coordinates: rewards[np.ix_(arms, coordinates)],
-        arguments.pop("n_arms"),
-        arguments.pop("n_rewards"),
-        **arguments,
+        lambda arms, coordinates: rewards[np.ix_(arms, coordinates)], n_arms, n_rewards, **arguments
     )
-    if rewards.dtype == float and np.isfinite(rewards).all():
+    rewards = rewards[: int(n_arms), : int(n_rewards)]  # perhaps fewer than there are
+    low, high = arguments.get("bounds", (0.0, 1.0))
+    if rewards.dtype == float and ((low <= rewards) & (rewards <= high)).all():
         means = np.array([math.fsum(row) / len(row) for row in rewards])
         if arguments["delta"] == CERTAIN and found.certificate.delta != 1:
             kth = np.sort(means)[::-1][len(found.indices) - 1]

@@ -37,7 +37,5 @@ def picture(found: Sequence[Row]) -> Any:
     axes.set_yticks(range(len(groups)), list(groups))
     axes.invert_yaxis()
     axes.set_xlim(-0.03, 1.25)
-    axes.set_xlabel(
-        "wrong answers on the worst data, as a share of δ (the line: all that is allowed)"
-    )
+    axes.set_xlabel("share of wrong answers on the worst data, over δ")
     return figure

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 RAW = Path("results/trust/fuzz.jsonl")
 COMMITTED = page.DOCS / "results" / "trust-fuzz.jsonl"
+ROOT = Path(__file__).parents[2]
 KINDS = ("arguments", "files")
 TOGETHER = 200  # inputs of a process
 PATIENCE = 300.0  # seconds for them, which take a few
@@ -57,6 +58,7 @@ def attempt(batch: Batch, folder: Path, count: int = TOGETHER) -> Row:
     try:
         child = subprocess.run(
             [*words, str(last), str(found)],
+            cwd=ROOT,
             check=False,
             capture_output=True,
             text=True,
@@ -102,7 +104,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=command.at_least_one, default=100_000)
-    parser.add_argument("--minutes", type=float, default=30.0, help="at most; 30 by default")
+    parser.add_argument(
+        "--minutes", type=float, default=30.0, help="at most; 30 by default, 0: only write"
+    )
     parser.add_argument("--processes", type=int, default=machine.available_threads())
     parser.add_argument("--out", type=Path, default=RAW)
     parser.add_argument("--write", action="store_true", help="write rows and table to docs")
@@ -115,7 +119,8 @@ def measure(settings: argparse.Namespace) -> None:
     end = time.monotonic() + 60 * settings.minutes
 
     def one(batch: Batch) -> Row | None:
-        return attempt(batch, settings.out.parent / "fuzz") if time.monotonic() < end else None
+        folder = settings.out.parent.resolve() / "fuzz"
+        return attempt(batch, folder) if time.monotonic() < end else None
 
     left = rows.missing(batches(settings.inputs), rows.read(settings.out))
     with ThreadPoolExecutor(settings.processes) as threads:
@@ -135,7 +140,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         kind, seed, count, last, found = settings.child
         be_child(kind, int(seed), int(count), Path(last), Path(found))
         return
-    measure(settings)
+    if settings.minutes > 0:
+        measure(settings)
     found = fuzz_table.summary(rows.read(settings.out))
     print("\n".join(fuzz_table.lines(found)))
     if settings.write:

@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import measurements
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
-SOURCES = Path(measurements.__file__).parents[1] / "src"
+SOURCES = Path(__file__).parents[2] / "src"
 VARIABLE = "SURESHOT_MUTANT"  # of the environment: which module, and which of its mutants
 
 COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {

@@ -28,7 +28,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--searches", type=command.at_least_one, default=1_000_000)
-    parser.add_argument("--minutes", type=float, default=60.0, help="at most; 60 by default")
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="at most; 60 by default, 0: only write"
+    )
     parser.add_argument("--processes", type=int, default=machine.available_threads())
     parser.add_argument("--out", type=Path, default=RAW)
     parser.add_argument("--write", action="store_true", help="write rows, table and figure to docs")
@@ -60,7 +62,8 @@ def measure(settings: argparse.Namespace) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Search, and write the pages if asked to."""
     settings = parse(arguments)
-    measure(settings)
+    if settings.minutes > 0:
+        measure(settings)
     found = table.summary(rows.read(settings.out))
     print("\n".join(table.lines(found)))
     if settings.write:
