@@ -115,7 +115,7 @@ def _lane(row: Row, arm: int) -> dict[str, str]:
     pulls = row["pulls"][-1][arm]
     y = TOP + LANE * arm
     end = LEFT + WIDTH * shares[-1] + 5
-    kind, words = ("best", f"{pulls:,}, the best") if best else ("", f"{pulls:,}")
+    kind, words = ("best", f"{pulls:,}, best") if best else ("", f"{pulls:,}")
     return {
         "move": f"@keyframes race-{arm} {{ {' '.join(stops)} }}",
         "drawn": (
