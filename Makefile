@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
-.PHONY: demo test lint types pytest install reproduce bench-share bench-speed bench-scale bench-gpu clean
+.PHONY: demo test lint types pytest install docs reproduce bench-share bench-speed bench-scale bench-gpu trust clean
 
 demo: .venv/installed
 	$(BIN)/sureshot demo
@@ -21,6 +21,10 @@ pytest: .venv/tested
 	$(BIN)/pytest -n 2
 
 install: .venv/installed
+
+# The site, into build/docs/html; open index.html there. A warning is an error. `nox -s docs` also looks at it with a browser.
+docs: .venv/documented
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d build/docs/doctrees docs build/docs/html
 
 # The paper's figures and its table, into results/reproduce-small: about a minute. At the paper's sizes, with
 # real data, which takes an hour and a half and 9 GB of memory, into results/reproduce-paper:
@@ -50,6 +54,15 @@ bench-scale: .venv/benched
 	$(BIN)/python -m measurements.scale.run $(FILES) $(SCALE)
 	$(BIN)/python -m measurements.scale.cluster $(SCALE)
 
+# What docs/trust.md says, found again: a million hostile searches, a hundred thousand hostile inputs, planted mistakes, and
+# the sanitizers over the native tests. Takes about two hours of two cores; an interrupted run goes on with the same command.
+# Less of it: make trust SEARCHES="--minutes 5" INPUTS="--minutes 5" MUTANTS="--minutes 5"; --write puts it into docs/.
+trust: .venv/trusted
+	$(BIN)/python -m measurements.trust.run $(SEARCHES)
+	$(BIN)/python -m measurements.trust.fuzz $(INPUTS)
+	$(BIN)/python -m measurements.trust.mutate $(MUTANTS)
+	$(BIN)/nox -s sanitize sanitize_threads
+
 # How fast arrays on a CUDA card are searched next to torch: needs a card with 100 GB of memory for all sizes
 # (GPU="--most-gigabytes 40" for less), and takes some ten minutes. An interrupted run goes on with the same command;
 # --write puts table and figure into docs/:
@@ -78,9 +91,17 @@ bench-gpu: .venv/benched
 	$(BIN)/python -m pip install --quiet --editable ".[reproduce]" --group rivals
 	touch .venv/installed $@
 
+.venv/documented: .venv/created $(NATIVE)
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch .venv/installed $@
+
 .venv/benched: .venv/tested
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
 
+.venv/trusted: .venv/tested
+	$(BIN)/python -m pip install --quiet "nox>=2025.2.9"
+	touch $@
+
 clean:
-	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build docs/api docs/gallery .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -69,6 +69,32 @@ def umap(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def plain(session: nox.Session) -> None:
+    """Run the tests of the kernels in plain C++, which compilers other than GCC and Clang get."""
+    settings = ("cmake.define.SURESHOT_PLAIN=ON", "build-dir=build/plain")
+    session.install(*groups("test"), ".", *(f"--config-settings={one}" for one in settings))
+    tests = ["kernels", "same_bits", "product", "searches"]
+    session.run("pytest", "-n", "2", *(f"tests/test_{name}.py" for name in tests))
+
+
+@nox.session(default=False)
+def evals(session: nox.Session) -> None:
+    """Run the tests of evaluations with the tools that they adapt, so that none is skipped."""
+    session.install(*groups("test", "evals"), ".[cli,report]")
+    # inspect_ai leaves streams open, and pytest would count them as errors of the last test.
+    session.run("pytest", "-p", "no:unraisableexception", "tests/evals", *session.posargs)
+
+
+@nox.session(default=False)
+def docs(session: nox.Session) -> None:
+    """Build the site, with warnings as errors, and look at it with a browser."""
+    session.install(*groups("site"), ".[docs]")
+    folder = ["-d", "build/docs/doctrees", "docs", "build/docs/html"]
+    session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", *folder)
+    session.run("pytest", "tests/site", *session.posargs, env={"SURESHOT_SITE": "build/docs/html"})
+
+
+@nox.session(default=False)
 def gpu(session: nox.Session) -> None:
     """Run the tests that need a CUDA card, then small ones under the checkers of compute-sanitizer, if it is there."""
     session.install(*groups("test", "gpu"), ".[cuda]")

@@ -1,4 +1,4 @@
-"""Find the best of 28 classifiers without running all of them on all of the held-out set.
+"""Pick the best of 28 classifiers: without running all of them on all of the held-out set.
 
 Every model is an arm, every held-out example a coordinate, and a pull runs one model on one example:
 reward 1 if it is right. The search runs bad models on a few examples and good ones on more, and says

@@ -1,4 +1,4 @@
-"""Find the best of 12 prompts for a paid service, in parallel, without paying for an answer twice.
+"""Pick the best of 12 prompts: for a paid service, in parallel, without paying for an answer twice.
 
 Every prompt is an arm, every test question a coordinate, and a pull asks the service one question
 with one prompt: reward 1 if the answer is right. The service here is simulated: it takes some

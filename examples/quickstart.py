@@ -1,4 +1,4 @@
-"""The ten best rows of 5,000, with a certificate, after reading a small share of the numbers."""
+"""A first search: the ten best rows of 5,000, with a certificate, after reading a small share of the numbers."""
 
 from __future__ import annotations
 

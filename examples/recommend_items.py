@@ -1,4 +1,4 @@
-"""The best items for many users by inner products of factors, those they know already left out.
+"""Recommend items: the best ones for many users by inner products of factors, without those they know.
 
 The factors are implicit's, or, where that is not installed, those of a truncated SVD, which have the same shape.
 """

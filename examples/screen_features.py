@@ -1,4 +1,4 @@
-"""Which of many features explain a target: the largest |correlations| first, then a Lasso of these alone."""
+"""Which of many features explain a target: the largest absolute correlations first, then a Lasso of these alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A source of our own: rows in a compressed file, of which a search unpacks a small part."""
+"""A source of your own: rows in a compressed file, of which a search unpacks a small part."""
 
 from __future__ import annotations
 

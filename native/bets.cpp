@@ -6,28 +6,21 @@
 #include "kernels.hpp"
 #include "layout.hpp"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#define SURESHOT_INDEPENDENT _Pragma("GCC ivdep")
-#else
-#define SURESHOT_INDEPENDENT
-#endif
-
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
 constexpr double tiny = 0x1p-1022;
 constexpr double smallest_float = 0x1p-126;
 constexpr double half_digit = 0x1p-23;   // at least twice the rounding error of float
-constexpr double infinite = __builtin_inf();
 
 inline double larger(double a, double b) { return a > b ? a : b; }
 
 // Not above and not below the value.
 inline float rounded_down(double value) {
-    return static_cast<float>(value - __builtin_fabs(value) * half_digit - smallest_float);
+    return static_cast<float>(value - magnitude_of(value) * half_digit - smallest_float);
 }
 inline float rounded_up(double value) {
-    return static_cast<float>(value + __builtin_fabs(value) * half_digit + smallest_float);
+    return static_cast<float>(value + magnitude_of(value) * half_digit + smallest_float);
 }
 
 // The stake, to the nearest bfloat16, and the room, up to the next one, in one word.
@@ -81,7 +74,7 @@ inline void look_back(const Now& now, const RunningSums& running, double sign, P
             (now.guess * running.inverse_scale[at] - known) * now.inverse_left * inverse_unit;
         const double variance = scatter * now.inverse_rest + tiny;
         double distance = larger(needed - mean, 0.0);
-        if constexpr (norms && with_floor) distance = larger(distance, now.floor * __builtin_sqrt(variance));
+        if constexpr (norms && with_floor) distance = larger(distance, now.floor * square_root(variance));
         past.needed[at] = needed;
         past.mean[at] = mean;
         past.variance[at] = variance;
@@ -122,8 +115,8 @@ inline void choose_rho(const Now& now, const Past& past, const Mass& mass, Numbe
     SURESHOT_INDEPENDENT
     for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
         const double under_root = middle[at] * (middle[at] - 2.0 * past.needed[at]) + mass.unseen[at];
-        const double clipped = middle[at] + __builtin_sqrt(larger(under_root, 0.0));
-        const double root = __builtin_sqrt(least[at]);
+        const double clipped = middle[at] + square_root(larger(under_root, 0.0));
+        const double root = square_root(least[at]);
         const double rho = (stakes & (clipped > root) & (clipped < infinite)) ? clipped : root;
         const double half = rho > 0.0 ? 0.5 / rho : 0.0;
         half_inverse[at] = half;
@@ -166,7 +159,7 @@ inline void place(const Now& now, const RunningSums& running, double sign, const
     SURESHOT_INDEPENDENT
     for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
         double stake = gain[at] / square[at];
-        if constexpr (with_floor) stake = larger(stake, now.floor / __builtin_sqrt(past.variance[at]));
+        if constexpr (with_floor) stake = larger(stake, now.floor / square_root(past.variance[at]));
         if constexpr (norms) stake = ((past.distance[at] > 0.0) & (half_inverse[at] > 0.0)) ? stake : 0.0;
         raw.stake[at] = stake * now.stakes;
     }
@@ -216,7 +209,7 @@ void place_steps(const Step* steps, const BetRules& rules, const double* const* 
         for (std::int64_t at = 0; at < RunningSums::arms; ++at) {
             const double reward = row[at];
             const double y = (reward - now.centre) * now.inverse_weight;
-            const double extent = two_sided ? __builtin_fabs(y) : y;
+            const double extent = two_sided ? magnitude_of(y) : y;
             running.worst[at] = extent <= running.worst[at] ? running.worst[at] : extent;  // keeps a NaN
             running.sum[at] += y;
             running.sum_squares[at] += y * y;
@@ -251,7 +244,7 @@ auto choose_signs(const BetRules& rules) {
 
 // Words in a row that are transposed together.
 constexpr std::int64_t together = 16;
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(SURESHOT_EXTENSIONS) && !defined(__clang__)
 using Words [[gnu::vector_size(64)]] = std::uint32_t;
 
 // In four passes, each of which halves the distance of what belongs together: row r and row r + 8 are
@@ -262,7 +255,7 @@ inline void transpose(const Word* from, Word* const* to) {
     constexpr Words low = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
     constexpr Words high = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
     Words rows[together], shuffled[together];
-    for (std::int64_t r = 0; r < together; ++r) __builtin_memcpy(&rows[r], from + r * RunningSums::arms, 64);
+    for (std::int64_t r = 0; r < together; ++r) copy_bytes(&rows[r], from + r * RunningSums::arms, 64);
     SURESHOT_UNROLLED
     for (int pass = 0; pass < 4; ++pass) {
         SURESHOT_UNROLLED
@@ -273,7 +266,7 @@ inline void transpose(const Word* from, Word* const* to) {
         SURESHOT_UNROLLED
         for (std::int64_t r = 0; r < together; ++r) rows[r] = shuffled[r];
     }
-    for (std::int64_t r = 0; r < together; ++r) __builtin_memcpy(to[r], &rows[r], 64);
+    for (std::int64_t r = 0; r < together; ++r) copy_bytes(to[r], &rows[r], 64);
 }
 #else
 template <class Word>
@@ -362,8 +355,8 @@ void estimate(const RunningSums& running, const BetRules& rules, double left, do
         const double mean = running.sum[at] * inverse_count;
         const double variance = larger(running.sum_squares[at] * inverse_count - mean * mean, 0.0);
         const double sum = rest + (running.high[at] + running.low[at]) + mean * left;
-        sums[at] = rules.both_signs ? __builtin_fabs(sum) : sum;
-        errors[at] = left * __builtin_sqrt(variance * inverse_count);
+        sums[at] = rules.both_signs ? magnitude_of(sum) : sum;
+        errors[at] = left * square_root(variance * inverse_count);
     }
 }
 
@@ -379,8 +372,8 @@ double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count,
     for (std::int64_t g = 0; g < count; ++g) {
         at = g + 1 < count ? chains.next[at] : at;
         const Group* next = group_at(at);
-        __builtin_prefetch(next);
-        __builtin_prefetch(next->terms);
+        fetch_nearest(next);
+        fetch_nearest(next->terms);
         const float* offset = replay.offset + g * steps_per_group;
         const float* inverse_left = replay.inverse_left + g * steps_per_group;
         float factor[steps_per_group];
@@ -393,7 +386,7 @@ double log_wealth(const Chains& chains, std::uint32_t first, std::int64_t count,
             const float stake = stake_of(group->terms[s]);
             const float size = stake < cap ? stake : cap;
             const float growth = size * (group->gap[s] + d);
-            const float grown = 1.0f + (growth - __builtin_fabsf(growth) * 0x1p-21f);
+            const float grown = 1.0f + (growth - magnitude_of(growth) * 0x1p-21f);
             factor[s] = grown > most ? most : grown;  // keeps a NaN, which never reaches a level
             certain |= room <= 0.0f;
         }

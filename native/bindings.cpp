@@ -44,6 +44,8 @@ void raise_interrupt(const std::exception_ptr& thrown, void*) {
 }
 
 NB_MODULE(_native, m) {
+    // What other libraries still hold at the end of the program is no mistake of ours, and no news for its user.
+    nb::set_leak_warnings(false);
     m.doc() = "The native code of sureshot: sums, the order of draws, and the bets.";
     nb::register_exception_translator(raise_interrupt);
     kernels();  // a wrong name in the environment is an error of the import

@@ -1,6 +1,8 @@
 // The screen: queries in float32, scores from it, and the arms that it leaves.
 #include "bindings.hpp"
 #include "candidates.hpp"
+#include "exact_best.hpp"
+#include "query_norm.hpp"
 #include "rounding.hpp"
 #include "screening.hpp"
 
@@ -95,6 +97,69 @@ void bind_screen(nb::module_& m) {
         "find one after the other, times the scale. After `first` arms, and again after four times as many, it ends "
         "with no positions if more than a share of the arms is left: these are too many. With norms, which the rows have up to a leeway, a share of them, arms with "
         "another norm are among those that are returned, and not trusted.");
+
+    m.def(
+        "query_norms",
+        [](const std::variant<FloatTable, Table>& queries, Team& team, const RealsOut& norms) {
+            std::visit(
+                [&](const auto& own) {
+                    if (norms.shape(0) != own.shape(0)) throw nb::value_error("there must be a place for each query");
+                    const Released released;
+                    query_norms(team, own.data(), static_cast<std::int64_t>(own.shape(0)),
+                                static_cast<std::int64_t>(own.shape(1)), norms.data());
+                },
+                queries);
+        },
+        "queries"_a.noconvert(), "team"_a, "norms"_a.noconvert(),
+        "Fill norms with that of each query; no square of it overflows or underflows.");
+
+    m.def(
+        "exact_best",
+        [](const Data& data, Element element, Metric metric, const FloatRow& query, const Ids& arms, Team& team,
+           const std::optional<std::tuple<double, double, double, std::int64_t, double>>& screen, bool absolute, const std::optional<Reals>& scale,
+           const std::optional<std::tuple<Reals, double, double, double>>& norms, const IdsOut& best_arms,
+           const RealsOut& best_scores) -> std::optional<std::pair<std::int64_t, std::int64_t>> {
+            const Matrix matrix = matrix_of(data, element);
+            if (static_cast<std::int64_t>(query.shape(0)) != matrix.n_columns) {
+                throw nb::value_error("the query is not as long as the rows of the data");
+            }
+            const std::size_t n_arms = arms.shape(0), k = best_arms.shape(0);
+            if (best_scores.shape(0) != k || k > n_arms) throw nb::value_error("there must be a score for each of the best arms");
+            if ((scale && scale->shape(0) != n_arms) || (norms && std::get<0>(*norms).shape(0) != n_arms)) {
+                throw nb::value_error("there must be a number for each arm");
+            }
+            const Question question{metric, nullptr, query.data(), screen ? query.data() : nullptr};
+            const Released released;
+            Uncertain uncertain{.scale = data_of(scale), .absolute = absolute, .unit = 1.0};
+            Wanted wanted{.k = static_cast<std::int64_t>(k)};
+            if (screen) {
+                std::tie(uncertain.fixed, uncertain.of_root, uncertain.of_score, wanted.first, wanted.share) = *screen;
+            }
+            std::vector<double> factors;
+            if (norms) {
+                const auto& [own, smallest, screened_leeway, evaluated_leeway] = *norms;
+                factors.resize(n_arms);
+                const double norm = query_norm(query.data(), matrix.n_columns);
+                if (!cosine_factors(own.data(), length_of(own), norm, smallest, factors.data())) return std::nullopt;
+                uncertain.scale = factors.data();
+                uncertain.norms = own.data();
+                uncertain.leeway = screened_leeway;
+                wanted.norm_leeway = evaluated_leeway;
+            }
+            wanted.errors = uncertain;
+            const Found found =
+                exact_best(team, matrix, question, arms_of(arms), wanted, best_arms.data(), best_scores.data());
+            if (!found.trusted) return std::nullopt;
+            return std::pair{found.screened, found.evaluated};
+        },
+        "data"_a.noconvert(), "element"_a, "metric"_a, "query"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
+        nb::kw_only(), "screen"_a.none(), "absolute"_a, "scale"_a.noconvert().none(),
+        "norms"_a.noconvert().none(), "best_arms"_a.noconvert(), "best_scores"_a.noconvert(),
+        "Fill best_arms and best_scores with the best arms for a query. With a screen (fixed, of_root, of_score, first and share) "
+        "it is what screen_and_evaluate and best find; without, or where too many arms are left, all arms are evaluated. With "
+        "norms, the smallest that is allowed, and their leeways in float32 and in double, the scores are cosines. Return "
+        "how many arms were screened and how many evaluated; None if a score is no finite number, or a norm too small, "
+        "too large or not that of its row.");
 }
 
 }  // namespace sureshot

@@ -13,9 +13,9 @@ SURESHOT_ALONE void fill(const Uncertain& scores, Ends* out) {
     double* const lower = out->lower;
     double* const upper = out->upper;
     for (std::int64_t at = 0; at < scores.count; ++at) {
-        const double sum = unit * sums[at], size = __builtin_fabs(sum);
+        const double sum = unit * sums[at], size = magnitude_of(sum);
         const double magnitude = squared ? squares[at] : size;
-        const double error = fixed + of_root * __builtin_sqrt(magnitude) + of_score * size;
+        const double error = fixed + of_root * square_root(magnitude) + of_score * size;
         const double ranked = absolute ? size : sum, factor = scaled ? scale[at] : 1.0;
         lower[at] = factor * (ranked - error);
         upper[at] = factor * (ranked + error);
@@ -39,7 +39,7 @@ std::int64_t ends(const Uncertain& scores, double threshold, Ends& out) noexcept
             const double norm = scores.norms[at], leeway = norm * scores.leeway, square = scores.squares[at];
             const double least = norm - leeway, most = norm + leeway;
             const bool right = square >= least * least && square <= most * most;
-            out.lower[at] = right ? out.lower[at] : -__builtin_inf();
+            out.lower[at] = right ? out.lower[at] : -infinite;
         }
     }
     std::int64_t reaching = 0;
@@ -47,8 +47,8 @@ std::int64_t ends(const Uncertain& scores, double threshold, Ends& out) noexcept
         // Minus infinity for the lower end if an end is no finite number: nothing is known of that score.
         const double both = out.lower[at] - out.upper[at];
         const bool known = both - both == 0.0;
-        out.lower[at] = known ? out.lower[at] : -__builtin_inf();
-        out.upper[at] = known ? out.upper[at] : __builtin_inf();
+        out.lower[at] = known ? out.lower[at] : -infinite;
+        out.upper[at] = known ? out.upper[at] : infinite;
         reaching += !(out.upper[at] < threshold);
     }
     return reaching;

@@ -1,7 +1,6 @@
 #include "file_reader.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -9,11 +8,7 @@
 #include <thread>
 #include <vector>
 
-#if defined(__unix__) || defined(__APPLE__)
-#define SURESHOT_HAS_PREAD
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
+#include "system.hpp"
 
 namespace sureshot {
 namespace {
@@ -47,14 +42,6 @@ std::vector<Request> requests_for(const Pieces& pieces) {
     return found;
 }
 
-int process() {
-#ifdef SURESHOT_HAS_PREAD
-    return static_cast<int>(getpid());
-#else
-    return 0;
-#endif
-}
-
 std::string words_of(int code, std::int64_t offset) {
     if (code == 0) return "the file ends before byte " + std::to_string(offset);
     return "byte " + std::to_string(offset) + " could not be read: " + std::strerror(code);
@@ -80,7 +67,7 @@ struct FileReader::Queue {
     void end();
 };
 
-FileReader::FileReader(int threads) : process_(process()), queue_(std::make_unique<Queue>()) {
+FileReader::FileReader(int threads) : process_(process_number()), queue_(std::make_unique<Queue>()) {
     Queue& queue = *queue_;
     try {
         queue.threads.reserve(static_cast<std::size_t>(threads));
@@ -91,7 +78,7 @@ FileReader::FileReader(int threads) : process_(process()), queue_(std::make_uniq
 }
 
 FileReader::~FileReader() {
-    if (process() == process_) {
+    if (process_number() == process_) {
         queue_->end();
     } else {
         // Neither threads that are not there nor what they wait for can be destroyed.
@@ -141,21 +128,15 @@ void FileReader::Queue::serve() {
 
 void FileReader::Queue::answer(Request request) {
     auto [out, offset, length] = request;
-    int failure = ENOSYS;
-#ifdef SURESHOT_HAS_PREAD
+    int failure = 0;
     while (length > 0) {
-        const ssize_t got = pread(descriptor, out, static_cast<std::size_t>(length), static_cast<off_t>(offset));
-        if (got > 0) {
-            out += got;
-            offset += got;
-            length -= got;
-        } else if (got == 0 || errno != EINTR) {
-            failure = got == 0 ? 0 : errno;
-            break;
-        }
+        const std::int64_t got = read_at(descriptor, out, length, offset, failure);
+        if (got <= 0) break;
+        out += got;
+        offset += got;
+        length -= got;
     }
     if (length == 0) return;
-#endif
     const std::lock_guard lock(state);
     if (failed_at < 0 || offset < failed_at) {
         failed_at = offset;
@@ -165,27 +146,14 @@ void FileReader::Queue::answer(Request request) {
 }
 
 double resident_share(const Matrix& matrix) {
-#ifdef SURESHOT_HAS_PREAD
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto first = reinterpret_cast<std::uintptr_t>(matrix.data);
     std::int64_t resident = 0;
     for (std::int64_t i = 0; i < sampled_pages; ++i) {
         const std::int64_t row = i * matrix.n_rows / sampled_pages, column = i * matrix.n_columns / sampled_pages;
         const std::int64_t value = row * matrix.row_stride + column * matrix.column_stride;
-        const std::uintptr_t address = first + static_cast<std::uintptr_t>(value * size_of(matrix.element));
-#ifdef __APPLE__
-        char state = 0;
-#else
-        unsigned char state = 0;
-#endif
-        if (mincore(reinterpret_cast<char*>(address / page * page), page, &state) != 0) return 1.0;
-        resident += state & 1;
+        resident += is_resident(first + static_cast<std::uintptr_t>(value * size_of(matrix.element)));
     }
     return static_cast<double>(resident) / static_cast<double>(sampled_pages);
-#else
-    (void)matrix;
-    return 1.0;
-#endif
 }
 
 }  // namespace sureshot

@@ -2,12 +2,9 @@
 // which may fuse a product and a sum: one copy for each instruction set.
 #pragma once
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "kernels.hpp"
 #include "layout.hpp"
+#include "vectors.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 
@@ -19,17 +16,17 @@ constexpr std::int64_t floats_in_a_register = 8;
 constexpr std::int64_t floats_in_a_register = 4;
 #endif
 
-// As many floats as a register holds, and four of them: types of GCC and Clang.
-typedef float Floats __attribute__((vector_size(4 * floats_in_a_register)));
-typedef std::int32_t Bits __attribute__((vector_size(4 * floats_in_a_register)));
-typedef float FourFloats __attribute__((vector_size(16)));
+// As many floats as a register holds, and four of them.
+using Floats = Vector<float, floats_in_a_register>;
+using Bits = Vector<std::int32_t, floats_in_a_register>;
+using FourFloats = Vector<float, 4>;
 
 // Registers that the lanes of a row take.
 constexpr std::int64_t registers = screen_lanes / floats_in_a_register;
 
 inline Floats loaded(const float* values) {
     Floats floats;
-    __builtin_memcpy(&floats, values, sizeof(floats));
+    copy_bytes(&floats, values, sizeof(floats));
     return floats;
 }
 
@@ -38,7 +35,7 @@ inline Floats loaded_once(const float* values) {
     Floats floats = loaded(values);
 #if defined(__AVX512F__)
     __asm__("" : "+v"(floats));
-#elif defined(__x86_64__)
+#elif defined(SURESHOT_X86)
     __asm__("" : "+x"(floats));
 #endif
     return floats;
@@ -50,7 +47,7 @@ inline Floats fused(Floats a, Floats b, Floats sum) {
     return _mm512_fmadd_ps(a, b, sum);
 #elif defined(__AVX2__) && defined(__FMA__)
     return _mm256_fmadd_ps(a, b, sum);
-#elif defined(__FP_FAST_FMAF)
+#elif defined(__FP_FAST_FMAF) && defined(SURESHOT_EXTENSIONS)
     for (std::int64_t at = 0; at < floats_in_a_register; ++at) sum[at] = __builtin_fmaf(a[at], b[at], sum[at]);
     return sum;
 #else
@@ -58,7 +55,8 @@ inline Floats fused(Floats a, Floats b, Floats sum) {
 #endif
 }
 
-inline Floats absolute(Floats values) {
+using sureshot::magnitude_of;
+inline Floats magnitude_of(Floats values) {
     return __builtin_bit_cast(Floats, __builtin_bit_cast(Bits, values) & 0x7fffffff);
 }
 
@@ -79,7 +77,7 @@ inline float sum_of(FourFloats four) { return (four[0] + four[2]) + (four[1] + f
 
 // The sums of four rows.
 inline FourFloats sums_of(FourFloats a, FourFloats b, FourFloats c, FourFloats d) {
-#if defined(__x86_64__)
+#if defined(SURESHOT_X86)
     const FourFloats first = _mm_unpacklo_ps(a, b) + _mm_unpackhi_ps(a, b);
     const FourFloats second = _mm_unpacklo_ps(c, d) + _mm_unpackhi_ps(c, d);
     return _mm_movelh_ps(first, second) + _mm_movehl_ps(second, first);

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "processor.hpp"
+
 namespace sureshot {
 
 // One copy of kernels.cpp each; CMakeLists.txt says which there are.
@@ -24,21 +26,11 @@ struct Level {
 
 std::vector<Level> levels() {
     std::vector<Level> found;
-#if defined(__x86_64__) && defined(__GNUC__)
-    // The parts of x86-64-v3 and v4 that every compiler can ask for; no processor has only these.
-    __builtin_cpu_init();
-    [[maybe_unused]] const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    [[maybe_unused]] const bool v4 =
-        v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl");
-#endif
 #ifdef SURESHOT_HAS_avx512
-    if (v4) found.push_back({"avx512", &avx512::kernels});
+    if (has_v4()) found.push_back({"avx512", &avx512::kernels});
 #endif
 #ifdef SURESHOT_HAS_avx2
-    if (v3) found.push_back({"avx2", &avx2::kernels});
+    if (has_v3()) found.push_back({"avx2", &avx2::kernels});
 #endif
 #ifdef SURESHOT_HAS_neon
     found.push_back({"neon", &neon::kernels});

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "compiler.hpp"
 #include "isa.hpp"
-#include "prefetch.hpp"
 
 namespace sureshot {
 namespace {

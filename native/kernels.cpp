@@ -20,6 +20,8 @@ AddSquares add_squares;
 WidenRows widen_rows;
 MeasureQuery<float> measure_floats;
 MeasureQuery<double> measure_doubles;
+SquaredShares<float> squared_shares_of_floats;
+SquaredShares<double> squared_shares_of_doubles;
 RoundQuery<float, float> floats_to_floats;
 RoundQuery<float, double> floats_to_doubles;
 RoundQuery<double, float> doubles_to_floats;
@@ -44,7 +46,8 @@ const Kernels kernels = {block_sums,    totals,        add_rows,        add_rows
                          add_half,
                          join_rows,     join_columns,  screen_rows,     screen_columns,   multiply,
                          multiply_strips, pack_strip,  add_squares,
-                         widen_rows,    measure_floats, measure_doubles, floats_to_floats, floats_to_doubles,
+                         widen_rows,    measure_floats, measure_doubles, squared_shares_of_floats, squared_shares_of_doubles,
+                         floats_to_floats, floats_to_doubles,
                          doubles_to_floats, doubles_to_doubles, scan_rows, scan_columns, column_limits,
                          place_bets,    keep_bets,     estimate,        log_wealth,       raise_rooms,
                          reaching_floats, reaching_doubles, largest_floats, largest_doubles, ends, query_sums};

@@ -132,6 +132,10 @@ struct QueryRounding {
 };
 template <class Query>
 using MeasureQuery = QuerySize(const Query* query, std::int64_t count) noexcept;
+
+// The sum of (query[at] / whole)^2.
+template <class Query>
+using SquaredShares = double(const Query* query, std::int64_t count, double whole) noexcept;
 template <class Query, class Value>
 using RoundQuery = QueryRounding(const Query* query, std::int64_t count, double unit, Value* values) noexcept;
 
@@ -275,6 +279,8 @@ struct Kernels {
     WidenRows* widen_rows;
     MeasureQuery<float>* measure_floats;
     MeasureQuery<double>* measure_doubles;
+    SquaredShares<float>* squared_shares_of_floats;
+    SquaredShares<double>* squared_shares_of_doubles;
     RoundQuery<float, float>* floats_to_floats;
     RoundQuery<float, double>* floats_to_doubles;
     RoundQuery<double, float>* doubles_to_floats;

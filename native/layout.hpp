@@ -2,8 +2,8 @@
 // once. For kernels: one copy for each instruction set.
 #pragma once
 
+#include "compiler.hpp"
 #include "kernels.hpp"
-#include "prefetch.hpp"
 #include "widen.hpp"
 
 namespace sureshot::SURESHOT_ISA {
@@ -40,25 +40,6 @@ constexpr std::int64_t arms_widened = 128;
 
 inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 inline std::int64_t larger(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
-
-// Before a short loop of a fixed length. Left rolled up it becomes one vector operation, while copies of
-// its body, which GCC makes first if it may, stay copies. Inside a loop that is to become vectors it must
-// be unrolled, which GCC does not do by itself if its body is long.
-#if defined(__GNUC__) && !defined(__clang__)
-#define SURESHOT_ONE_VECTOR _Pragma("GCC unroll 1")
-#define SURESHOT_UNROLLED _Pragma("GCC unroll 16")
-#else
-#define SURESHOT_ONE_VECTOR
-#define SURESHOT_UNROLLED
-#endif
-
-// Before a function with a loop that needs all registers: merged with others it would get fewer, and take
-// as long to compile in every place where it is used.
-#if defined(__GNUC__)
-#define SURESHOT_ALONE __attribute__((noinline))
-#else
-#define SURESHOT_ALONE
-#endif
 
 // Scattered cache lines are prefetched this far ahead.
 constexpr std::int64_t lines_ahead = 96;

@@ -9,19 +9,17 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "arena.hpp"
 #include "bets.hpp"
+#include "compiler.hpp"
 #include "drawn_steps.hpp"
 #include "kept_bets.hpp"
 #include "order.hpp"
 #include "statuses.hpp"
 
 namespace sureshot {
-
-constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // The constants of the mathematics; theory/wealth.py has their values and says what they are.
 struct BetConstants {

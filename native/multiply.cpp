@@ -85,10 +85,10 @@ SURESHOT_ALONE void multiply_few(const float* const* rows, const float* const* n
                 sums_of(in_four(sums[r][0]), in_four(sums[r][1]), in_four(sums[r][2]), in_four(sums[r][3]));
             if (begun) {
                 FourFloats before;
-                __builtin_memcpy(&before, out, sizeof(before));
+                copy_bytes(&before, out, sizeof(before));
                 found += before;
             }
-            __builtin_memcpy(out, &found, sizeof(found));
+            copy_bytes(out, &found, sizeof(found));
         } else {
             for (std::int64_t q = 0; q < n_queries; ++q) {
                 const float found = sum_of(in_four(sums[r][q]));

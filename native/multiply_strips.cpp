@@ -70,10 +70,10 @@ SURESHOT_ALONE void multiply_some(const float* rows, const float* const* vectors
             float* const its = out + v * floats_in_a_register;
             if (left >= floats_in_a_register) {
                 const Floats found = corner.begun ? loaded(its) + sums[r][v] : sums[r][v];
-                __builtin_memcpy(its, &found, sizeof(found));
+                copy_bytes(its, &found, sizeof(found));
             } else {
                 float found[floats_in_a_register];
-                __builtin_memcpy(found, &sums[r][v], sizeof(found));
+                copy_bytes(found, &sums[r][v], sizeof(found));
                 for (std::int64_t q = 0; q < left; ++q) its[q] = corner.begun ? its[q] + found[q] : found[q];
             }
         }
@@ -92,7 +92,7 @@ inline void multiply_most(std::int64_t left, const float* rows, const float* con
 
 // The values of four queries in four columns, those of each column together.
 inline void transpose(const float* queries, std::int64_t stride, float* out) {
-#if defined(__x86_64__)
+#if defined(SURESHOT_X86)
     const __m128 a = _mm_loadu_ps(queries), b = _mm_loadu_ps(queries + stride);
     const __m128 c = _mm_loadu_ps(queries + 2 * stride), d = _mm_loadu_ps(queries + 3 * stride);
     const __m128 low = _mm_unpacklo_ps(a, b), high = _mm_unpackhi_ps(a, b);
@@ -144,7 +144,7 @@ void add_squares(const float* rows, std::int64_t n_rows, std::int64_t columns, d
         for (; at < columns; ++at) rest += own[at] * own[at];
         const Floats all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
         float lanes_of_sum[floats_in_a_register];
-        __builtin_memcpy(lanes_of_sum, &all, sizeof(all));
+        copy_bytes(lanes_of_sum, &all, sizeof(all));
         for (std::int64_t lane = 0; lane < floats_in_a_register; ++lane) rest += lanes_of_sum[lane];
         squares[r] += static_cast<double>(rest);
     }

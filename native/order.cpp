@@ -97,14 +97,28 @@ void Order::start_over() {
         }
         ends_.push_back(waiting_tickets_);
     }
+    make_guide();
+}
+
+void Order::make_guide() {
+    guide_.clear();
+    const auto total = static_cast<std::uint64_t>(waiting_tickets_);
+    const auto digits = [](std::uint64_t number) { return static_cast<int>(std::bit_width(number)); };
+    guide_shift_ = std::max(digits(total) - digits(ends_.size()), 0);
+    std::uint32_t found = 0;
+    for (std::uint64_t first = 0; first < total; first += std::uint64_t{1} << guide_shift_) {
+        while (static_cast<std::uint64_t>(ends_[found]) <= first) ++found;
+        guide_.push_back(found);
+    }
 }
 
 std::int64_t Order::pick() {
     for (;;) {
         const auto ticket = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(ends_.back())));
-        const auto found = std::upper_bound(ends_.begin(), ends_.end(), ticket) - ends_.begin();
-        std::int64_t end = found == 0 ? 0 : ends_[static_cast<std::size_t>(found - 1)];
-        std::int64_t block = found * stretch;
+        std::size_t found = guide_[static_cast<std::size_t>(ticket >> guide_shift_)];
+        while (ends_[found] <= ticket) ++found;
+        std::int64_t end = found == 0 ? 0 : ends_[found - 1];
+        std::int64_t block = static_cast<std::int64_t>(found) * stretch;
         while ((end += tickets(block)) <= ticket) ++block;
         if (state_[static_cast<std::size_t>(block)] == waiting) return block;
     }

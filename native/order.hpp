@@ -47,6 +47,7 @@ class Order {
 
     void give_tickets(const double* weight);
     void start_over();
+    void make_guide();
     std::int64_t tickets(std::int64_t block) const;
     std::int64_t pick();
     double in_weights(std::int64_t tickets) const { return static_cast<double>(tickets) * ticket_; }
@@ -62,6 +63,10 @@ class Order {
     double ticket_ = 1.0;                // its weight, a power of two
     std::vector<State> state_;
     std::vector<std::int64_t> ends_;
+    // The stretch in which the first of every 2^guide_shift_ tickets is: from there it is one step on the average to the
+    // stretch of a ticket, where a search would take a dozen.
+    std::vector<std::uint32_t> guide_;
+    int guide_shift_ = 0;
     std::int64_t waiting_count_ = 0, waiting_tickets_ = 0;  // at the last start
     std::int64_t drawn_count_ = 0, drawn_tickets_ = 0;      // since then
 };

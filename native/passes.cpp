@@ -4,9 +4,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "compiler.hpp"
 #include "isa.hpp"
 #include "parts.hpp"
-#include "prefetch.hpp"
 
 namespace sureshot {
 namespace {

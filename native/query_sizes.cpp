@@ -63,7 +63,44 @@ QueryRounding rounded_to(const Query* query, std::int64_t count, double unit, Va
     return {total_of(squares), total_of(losses), largest_of(largest)};
 }
 
+// The sum of the squared shares query[at] / whole, by halves down to `shares_at_once`, within which as many sums as
+// there are lanes grow side by side: in this order the sum of a long query loses few digits, and it is the order in
+// which numpy adds up, so that a norm by numpy has the same bits.
+constexpr std::int64_t shares_at_once = 128;
+
+template <class Query>
+double squared_shares(const Query* query, std::int64_t count, double whole) {
+    const auto square = [&](std::int64_t at) {
+        const double share = static_cast<double>(query[at]) / whole;
+        return share * share;
+    };
+    if (count > shares_at_once) {
+        const std::int64_t half = count / 2 - count / 2 % lanes;
+        return squared_shares(query, half, whole) + squared_shares(query + half, count - half, whole);
+    }
+    double total = 0.0;
+    std::int64_t at = 0;
+    if (count >= lanes) {
+        double sums[lanes] = {};
+        for (; at + lanes <= count; at += lanes) {
+            SURESHOT_ONE_VECTOR
+            for (std::int64_t lane = 0; lane < lanes; ++lane) sums[lane] += square(at + lane);
+        }
+        total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+    }
+    for (; at < count; ++at) total += square(at);
+    return total;
+}
+static_assert(lanes == 8);
+
 }  // namespace
+
+double squared_shares_of_floats(const float* query, std::int64_t count, double whole) noexcept {
+    return squared_shares(query, count, whole);
+}
+double squared_shares_of_doubles(const double* query, std::int64_t count, double whole) noexcept {
+    return squared_shares(query, count, whole);
+}
 
 QuerySize measure_floats(const float* query, std::int64_t count) noexcept { return measured(query, count); }
 QuerySize measure_doubles(const double* query, std::int64_t count) noexcept { return measured(query, count); }

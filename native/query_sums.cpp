@@ -5,7 +5,7 @@ namespace sureshot::SURESHOT_ISA {
 namespace {
 
 struct Absolute {
-    static double term(double value, double by) { return __builtin_fabs(value) * by; }
+    static double term(double value, double by) { return magnitude_of(value) * by; }
 };
 struct Square {
     static double term(double value, double) { return value * value; }
@@ -31,13 +31,13 @@ void sum_blocks(const QueryTerms& terms, std::int64_t begin, std::int64_t end, d
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
                 const double term = Term::term(query[j + lane], each ? by[j + lane] : common);
                 sum[lane] += term;
-                size[lane] += __builtin_fabs(term);
+                size[lane] += magnitude_of(term);
             }
         }
         for (std::int64_t lane = 0; j < stop; ++lane, ++j) {
             const double term = Term::term(query[j], each ? by[j] : common);
             sum[lane] += term;
-            size[lane] += __builtin_fabs(term);
+            size[lane] += magnitude_of(term);
         }
         sums[block] = sum_of_lanes(sum);
         sizes[block - begin] = sum_of_lanes(size);
@@ -53,7 +53,7 @@ void single_terms(const QueryTerms& terms, std::int64_t begin, std::int64_t end,
     for (std::int64_t j = begin; j < end; ++j) {
         const double term = Term::term(query[j], each ? by[j] : common);
         sums[j] = term;
-        sizes[j - begin] = __builtin_fabs(term);
+        sizes[j - begin] = magnitude_of(term);
     }
 }
 

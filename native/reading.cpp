@@ -6,18 +6,20 @@
 #include <numeric>
 #include <vector>
 
+#include "compiler.hpp"
 #include "isa.hpp"
 #include "power_of_two.hpp"
-#include "prefetch.hpp"
 
 namespace sureshot {
 namespace {
 
 // Arms and steps whose sums are read before they are bet on. Row by row: enough for memory to reach its full
-// speed. Column by column: long pieces of each column, and as many columns as that leaves room for. Either
-// table stays in the second-level cache.
+// speed. Column by column: long pieces of each column, and as many columns as that leaves room for, but not
+// so many that fresh memory must be cleared for few arms. Either table stays in the second-level cache.
 constexpr std::int64_t arms_by_row = 4 * RunningSums::arms, steps_by_row = 256;
-constexpr std::int64_t arms_by_column = 1024, sums_by_column = 32 * arms_by_column;
+constexpr std::int64_t arms_by_column = 1024, sums_by_column = 32 * arms_by_column, steps_by_column = 256;
+// To bet on a block takes about as long as to read so many numbers.
+constexpr std::int64_t numbers_worth_a_bet = 16;
 // Row by row: cache lines of the next arms that are asked for before bets are placed.
 constexpr std::int64_t lines_between = 256;
 
@@ -367,8 +369,8 @@ Met read(Ledger& ledger, Team& team, const ArmData& data, const Order& order, co
     const std::int64_t most_arms = by_column ? arms_by_column : arms_by_row;
     const std::int64_t whole = (count + RunningSums::arms - 1) / RunningSums::arms * RunningSums::arms;
     const std::int64_t together = std::min(most_arms, whole);
-    const std::int64_t most_steps = by_column ? sums_by_column / together : steps_by_row;
-    const Portion portion{start, stop, together, most_arms, (stop - start) * data.blocks.size,
+    const std::int64_t most_steps = by_column ? std::min(sums_by_column / together, steps_by_column) : steps_by_row;
+    const Portion portion{start, stop, together, most_arms, (stop - start) * (data.blocks.size + numbers_worth_a_bet),
                           batches_by_address(order, start, stop, most_steps)};
     const DenseSums sums{data, positions, portion};
     return Round<DenseSums>(ledger, positions, count, portion, sums).read_and_bet(team);
@@ -376,7 +378,7 @@ Met read(Ledger& ledger, Team& team, const ArmData& data, const Order& order, co
 
 Met add(Ledger& ledger, Team& team, const double* sums, const double* squares, const std::int64_t* positions,
         std::int64_t count, std::int64_t start, std::int64_t stop) {
-    const Portion portion{start, stop, RunningSums::arms, RunningSums::arms, stop - start,
+    const Portion portion{start, stop, RunningSums::arms, RunningSums::arms, (stop - start) * (1 + numbers_worth_a_bet),
                           batches_as_given(start, stop, steps_by_row)};
     const GivenSums given{sums, squares, count, start};
     return Round<GivenSums>(ledger, positions, count, portion, given).read_and_bet(team);

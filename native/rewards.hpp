@@ -2,22 +2,17 @@
 // copy for each instruction set.
 #pragma once
 
-#include <cmath>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "elements.hpp"
+#include "vectors.hpp"
 
 namespace sureshot::SURESHOT_ISA {
 
-// The lanes of a row side by side: a type of GCC and Clang.
-typedef double Lanes __attribute__((vector_size(8 * lanes)));
-typedef std::int64_t LaneBits __attribute__((vector_size(8 * lanes)));
+// The lanes of a row side by side.
+using Lanes = Vector<double, lanes>;
+using LaneBits = Vector<std::int64_t, lanes>;
 
-inline double magnitude(double value) { return std::fabs(value); }
-inline Lanes magnitude(Lanes values) {
+using sureshot::magnitude_of;
+inline Lanes magnitude_of(Lanes values) {
     return __builtin_bit_cast(Lanes, __builtin_bit_cast(LaneBits, values) & 0x7fffffffffffffff);
 }
 
@@ -55,7 +50,7 @@ struct SquaredEuclidean {
 
 struct L1 {
     template <class Number>
-    static Number reward(Number value, Number query) { return -magnitude(value - query); }
+    static Number reward(Number value, Number query) { return -magnitude_of(value - query); }
 };
 
 // No reward, but what norm bets ask for as well.

@@ -1,9 +1,5 @@
 #include <type_traits>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "kernels.hpp"
 #include "layout.hpp"
 #include "rewards.hpp"
@@ -15,17 +11,16 @@ namespace {
 // Values of a row or a query as lanes.
 inline Lanes lanes_of(const double* values) {
     Lanes found;
-    __builtin_memcpy(&found, values, sizeof(found));
+    copy_bytes(&found, values, sizeof(found));
     return found;
 }
 inline Lanes lanes_of(const float* values) {
 #if defined(__AVX512F__)  // one instruction, which GCC does not find
     return __builtin_bit_cast(Lanes, _mm512_cvtps_pd(_mm256_loadu_ps(values)));
 #else
-    typedef float FloatLanes __attribute__((vector_size(4 * lanes)));
-    FloatLanes found;
-    __builtin_memcpy(&found, values, sizeof(found));
-    return __builtin_convertvector(found, Lanes);
+    Vector<float, lanes> found;
+    copy_bytes(&found, values, sizeof(found));
+    return converted<Lanes>(found);
 #endif
 }
 template <class Value>
@@ -82,7 +77,7 @@ SURESHOT_ALONE void add_values(const Value* const* rows, const Query* query, std
     // Short rows consist of what follows to a large part: one column of each lane at a time, and then the last ones.
     for (; start + lanes <= count; start += lanes) add(start);
     for (std::int64_t r = 0; r < n_rows; ++r) {
-        __builtin_memcpy(lanes_of_rows + r * lanes, &sums[r], sizeof(sums[r]));
+        copy_bytes(lanes_of_rows + r * lanes, &sums[r], sizeof(sums[r]));
         for (std::int64_t j = start; j < count; ++j) {
             lanes_of_rows[r * lanes + j - start] += Reward::reward(number(own[r][j]), number(query[j]));
         }

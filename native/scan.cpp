@@ -6,8 +6,6 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-constexpr double infinite = __builtin_inf();
-
 // Written as a comparison that the compiler turns into a vector maximum. A NaN is not kept, but it
 // makes the squared norm NaN, which the caller checks.
 inline void keep_larger(double& largest, double value) { largest = value > largest ? value : largest; }

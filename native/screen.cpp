@@ -29,7 +29,7 @@ struct SquaredDifference {
     }
 };
 struct Difference {
-    static Floats add(Floats value, Floats query, Floats sum) { return sum + absolute(value - query); }
+    static Floats add(Floats value, Floats query, Floats sum) { return sum + magnitude_of(value - query); }
 };
 
 template <class F>
@@ -65,7 +65,9 @@ constexpr bool room_for_squares = floats_in_a_register == 16;
 template <std::int64_t n_rows>
 struct Panel {
     const float* rows[n_rows];
-    const char* next[n_rows];  // the values that are read after these
+    // Bytes from the values of a row to those that are fetched meanwhile: the same for all rows, because addresses of
+    // their own would take more registers than there are.
+    std::int64_t ahead;
 };
 
 // Zeros, then ones in every bit: from the place `rest` on they choose the last `rest` lanes.
@@ -75,7 +77,7 @@ constexpr std::int32_t last_lanes[2 * screen_lanes] = {0,  0,  0,  0,  0,  0,  0
 
 inline Floats chosen(Floats values, const std::int32_t* lanes_chosen) {
     Bits mask;
-    __builtin_memcpy(&mask, lanes_chosen, sizeof(mask));
+    copy_bytes(&mask, lanes_chosen, sizeof(mask));
     return __builtin_bit_cast(Floats, __builtin_bit_cast(Bits, values) & mask);
 }
 
@@ -88,6 +90,7 @@ SURESHOT_ALONE void add_panel(const Panel<n_rows>& panel, const float* const* qu
     Floats squares[n_rows][registers] = {};
     const float* own[n_rows];
     const float* asked[n_queries];
+    const std::int64_t ahead = panel.ahead;
     for (std::int64_t r = 0; r < n_rows; ++r) own[r] = panel.rows[r];
     for (std::int64_t q = 0; q < n_queries; ++q) asked[q] = queries[q];
     const auto add = [&](std::int64_t start, const auto& taken) {
@@ -111,7 +114,7 @@ SURESHOT_ALONE void add_panel(const Panel<n_rows>& panel, const float* const* qu
     const std::int64_t rest = count % screen_lanes;
     for (std::int64_t start = 0; start < count - rest; start += screen_lanes) {
         SURESHOT_UNROLLED
-        for (std::int64_t r = 0; r < n_rows; ++r) fetch_ahead(panel.next[r] + 4 * start);
+        for (std::int64_t r = 0; r < n_rows; ++r) fetch_ahead(reinterpret_cast<const char*>(own[r] + start) + ahead);
         add(start, [](Floats values, std::int64_t) { return values; });
     }
     if (rest > 0) {
@@ -119,11 +122,15 @@ SURESHOT_ALONE void add_panel(const Panel<n_rows>& panel, const float* const* qu
         add(count - screen_lanes, [wanted](Floats values, std::int64_t at) { return chosen(values, wanted + at); });
     }
     FourFloats few[n_rows];
+    // Unrolled, too: with places that are counted the sums would have to lie in memory.
+    SURESHOT_UNROLLED
     for (std::int64_t q = 0; q < n_queries; ++q) {
+        SURESHOT_UNROLLED
         for (std::int64_t r = 0; r < n_rows; ++r) few[r] = folded(sums[q][r]);
         add_sums<n_rows>(few, out.sums + q * out.query_stride);
     }
     if constexpr (squared) {
+        SURESHOT_UNROLLED
         for (std::int64_t r = 0; r < n_rows; ++r) few[r] = folded(squares[r]);
         add_sums<n_rows>(few, out.squares);
     }
@@ -158,18 +165,21 @@ void in_panels(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t
     // The rows that are fetched meanwhile: short ones would come too late if they were the next.
     const std::int64_t ahead = n_rows * ((columns_in_a_panel + end - begin - 1) / (end - begin));
     const std::int64_t following = arms.count >= ahead + n_rows ? ahead : arms.count >= 2 * n_rows ? n_rows : 0;
+    const std::int64_t *now = arms.ids, *then = arms.ids + following;
+    const bool alike = then[n_rows - 1] - now[n_rows - 1] == then[0] - now[0];
     float numbers[n_rows][columns_in_a_panel];
-    Panel<n_rows> panel;
+    Panel<n_rows> panel{};
     for (std::int64_t j = begin; j < end; j += columns_in_a_panel) {
         const std::int64_t count = smaller(columns_in_a_panel, end - j);
         const std::int64_t whole = as_is ? count : (count + screen_lanes - 1) / screen_lanes * screen_lanes;
         for (std::int64_t r = 0; r < n_rows; ++r) {
             const char* values = address_of(matrix, arms.ids[r], j);
-            panel.next[r] = j + count < end ? address_of(matrix, arms.ids[r], j + count)
-                                            : address_of(matrix, arms.ids[following + r], begin);
+            const char* next = j + count < end ? address_of(matrix, now[r], j + count) : address_of(matrix, then[r], begin);
             if (as_is) {
                 panel.rows[r] = reinterpret_cast<const float*>(values);
+                if (r == 0) panel.ahead = j + count < end || alike ? next - values : 0;
             } else {
+                for (std::int64_t byte = 0; byte < count * size_of(matrix.element); byte += 64) fetch_ahead(next + byte);
                 widen(matrix.element, values, matrix.column_stride, count, numbers[r]);
                 for (std::int64_t at = count; at < whole; ++at) numbers[r][at] = 0.0f;
                 panel.rows[r] = numbers[r];
@@ -204,8 +214,8 @@ SURESHOT_ALONE void add_columns_at_once(const float* values, std::int64_t stride
             sum = Term::add(value, asked[c], sum);
             if constexpr (squared) square = fused(value, value, square);
         }
-        __builtin_memcpy(sums + at, &sum, sizeof(sum));
-        if constexpr (squared) __builtin_memcpy(squares + at, &square, sizeof(square));
+        copy_bytes(sums + at, &sum, sizeof(sum));
+        if constexpr (squared) copy_bytes(squares + at, &square, sizeof(square));
     };
     const std::int64_t rest = count % floats_in_a_register;
     for (std::int64_t at = 0; at < count - rest; at += floats_in_a_register) add(at);

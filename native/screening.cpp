@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "candidates.hpp"
 #include "isa.hpp"
@@ -198,6 +199,13 @@ Evaluated screen_and_evaluate(Team& team, const Matrix& matrix, const Question& 
             return found;
         }
     }
+    evaluate(team, matrix, question, arms, wanted, found);
+    return found;
+}
+
+Evaluated evaluate_all(Team& team, const Matrix& matrix, const Question& question, Arms arms, const Wanted& wanted) {
+    Evaluated found{0, false, std::vector<std::int64_t>(static_cast<std::size_t>(arms.count)), {}, true};
+    std::iota(found.positions.begin(), found.positions.end(), 0);
     evaluate(team, matrix, question, arms, wanted, found);
     return found;
 }

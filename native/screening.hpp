@@ -17,7 +17,7 @@ struct Question {
     Metric metric;
     const double* query;  // or null
     const float* floats;  // or null
-    const float* rounded;
+    const float* rounded;  // or null where nothing is screened
 };
 
 // What decides which arms are evaluated: those that can be among the k best, given the scores of the best so far.
@@ -45,5 +45,8 @@ struct Evaluated {
 // Screens the arms and evaluates in double those that can be among the best, unless these are too many.
 Evaluated screen_and_evaluate(Team& team, const Matrix& matrix, const Question& question, Arms arms,
                               const Wanted& wanted);
+
+// Evaluates all arms in double.
+Evaluated evaluate_all(Team& team, const Matrix& matrix, const Question& question, Arms arms, const Wanted& wanted);
 
 }  // namespace sureshot

@@ -5,9 +5,7 @@
 #include <new>
 #include <vector>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "system.hpp"
 
 namespace sureshot {
 namespace {
@@ -33,9 +31,7 @@ class SlabCache {
             }
         }
         void* slab = ::operator new[](slab_bytes, std::align_val_t{slab_bytes});
-#if defined(__linux__)
-        madvise(slab, slab_bytes, MADV_HUGEPAGE);
-#endif
+        ask_for_huge_pages(slab, slab_bytes);
         return static_cast<Group*>(slab);
     }
 

@@ -3,6 +3,8 @@
 
 #include <thread>
 
+#include "compiler.hpp"
+
 namespace sureshot {
 
 // Waits a moment; now and then lets another thread run, which may be the one that is waited for.
@@ -11,11 +13,7 @@ inline void wait_a_moment(int spins) {
         std::this_thread::yield();
         return;
     }
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
+    pause_processor();
 }
 
 }  // namespace sureshot

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sureshot.search.condition import Condition
-    from sureshot.search.problem import Answer, Problem
+    from sureshot.search.problem import Answer
     from sureshot.theory.intervals import Intervals
 
 
@@ -46,8 +46,8 @@ LEAST_COST = choice.least_cost
 def race_from(shortest_row: int, patch: pytest.MonkeyPatch) -> None:
     """Race rows that are at least so long, and no others, however many there are."""
 
-    def least_cost(problem: Problem, _rules: object, _n_begin: int | None = None) -> float:
-        return 1e-9 if problem.source.n_coordinates >= shortest_row else math.inf
+    def least_cost(sizes: choice.Sizes, _rules: object, _n_begin: int | None = None) -> float:
+        return 1e-9 if sizes.n_coordinates >= shortest_row else math.inf
 
     patch.setattr(choice, "least_cost", least_cost)
 

@@ -135,7 +135,11 @@ def test_a_doubtful_prediction_is_made_again_from_more() -> None:
 
     first, few = sampled(np.inf)
     assert few == SAMPLE.sampled_arms * SAMPLE.fewest_steps
-    assert sampled(1.01 * first) == (first, few)  # what is wanted
+    assert sampled(1.01 * first / SAMPLE.sampled_trust) == (first, few)  # far below what is wanted
+    # Where no arm stands out, a first prediction is too small: just below what is wanted it is not believed.
+    later, read = sampled(1.01 * first)
+    assert later > 1.01 * first
+    assert read >= 2 * few
     assert sampled(0.99 * first / SAMPLE.sampled_doubt) == (first, few)  # far above it
     assert sampled(0.99 * first, sampled_share=0.0) == (first, few)  # to read on costs too much
     again, more = sampled(0.99 * first)

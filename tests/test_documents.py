@@ -52,6 +52,33 @@ for name in ("rows", "more-rows"):
     np.save(name, data[:50])
 dask_array = dask.array.from_array(data[:50])
 """
+# The tools are not installed here: what stands in for them takes the same arguments.
+TOOLS = """
+import inspect
+from types import SimpleNamespace
+import numpy as np
+real = evals
+class Adapter:
+    def evaluate(self, batch, candidate, capture_traces=False):
+        return SimpleNamespace(scores=[float(int(candidate["prompt"]) > one % 10) for one in batch])
+def taking(function):
+    def pull(*arguments, **options):
+        inspect.signature(function).bind(*arguments, **options)
+        programs = [{"prompt": str(3 * at)} for at in range(1, 1 + len(arguments[1]))]
+        return real.gepa_pull(adapter, programs, valset)
+    return pull
+def optimize(seed_candidate, trainset, valset, *, adapter, val_evaluation_policy, max_metric_calls):
+    return SimpleNamespace(candidates=[seed_candidate, {"prompt": "9"}], val_subscores=[{}, {3: 1.0}])
+adapter, valset, trainset, task = Adapter(), list(range(200)), [1, 2], None
+seed_candidate = {"prompt": "2"}
+first_model = second_model = None
+gepa = SimpleNamespace(optimize=optimize)
+table = np.random.default_rng(0).random((4, 60)) < np.linspace(0.1, 0.9, 4)[:, None]
+evals = SimpleNamespace(
+    inspect_pull=taking(real.inspect_pull), lm_eval_pull=taking(real.lm_eval_pull),
+    gepa_pull=real.gepa_pull, gepa_race=real.gepa_race, replay=real.replay,
+)
+"""
 ON_A_CARD = """
 from tests.cuda.fake_driver import on_card
 from tests.cuda.populations import low_rank
@@ -60,6 +87,7 @@ values, query = low_rank(np.random.default_rng(0), 400, 2000)
 rows = on_card(values)
 """
 STAND_INS = {
+    ("docs/evals.md", 1): TOOLS,
     ("docs/gpu.md", 0): ON_A_CARD,
     ("README.md", 3): ASKING,
     ("README.md", 4): FILES,

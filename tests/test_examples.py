@@ -120,3 +120,18 @@ def test_recommend_items() -> None:
     shown = run("recommend_items.py", "--users", 300, "--items", 400)
     assert "10 new items for each user" in shown
     assert "The plain product finds the same: yes." in shown
+
+
+def test_replay_an_evaluation(tmp_path: Path) -> None:
+    drawing = tmp_path / "replay.svg"
+    arguments = "--examples", 300, "--orders", 3, "--epsilon", 0.05, "--plot", drawing
+    shown = run("replay_an_evaluation.py", *arguments)
+    (paid,) = numbers(r"\nbest_arms +([\d,]+) ", shown)
+    (everything,) = numbers(r"\neverything +([\d,]+) ", shown)
+    assert paid < everything / 2
+    assert "the search would have saved $ " in shown
+    assert "With probability at least 0.95 this is within 0.05" in shown
+    assert drawing.read_text(encoding="utf-8").startswith("<?xml")
+    np.save(tmp_path / "mine.npy", np.eye(4, 50) + 0.0)
+    shown = run("replay_an_evaluation.py", "--table", tmp_path / "mine.npy", "--orders", 1)
+    assert "4 models, 50 examples, 1 orders" in shown

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 import sureshot
+from measurements.trust.racing import racing_to_the_end
 from sureshot import Bounds, _native
-from sureshot.search.race import policy
 from tests.guarantee import assert_at_most
-from tests.racing import race_any_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sureshot import TopK
     from sureshot._types import Floats
 
@@ -26,12 +27,9 @@ N_ARMS, WIDTH = 40, 768
 
 
 @pytest.fixture(autouse=True)
-def _race_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short rows are raced, and to the end: it is drops that can be wrong, not evaluations."""
-    race_any_size(monkeypatch)
-    monkeypatch.setattr(policy, "finishing_may_pay", lambda *_: False)
-    monkeypatch.setattr(policy, "how_many_to_evaluate", lambda *_: 0)
-    monkeypatch.setattr(policy, "few_arms_are_slow", lambda *_: False)
+def race_to_the_end() -> Iterator[None]:
+    with racing_to_the_end():
+        yield
 
 
 def population(seed: int) -> tuple[Floats, Floats, Floats]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(sureshot.__file__).parent
 ROOT = Path(__file__).parents[1]
 # Everything below speaks to the library as a user does.
-CALLERS = ("cli", "estimators", "solvers", "attribution")
+CALLERS = ("cli", "estimators", "solvers", "attribution", "evals")
 # Experiments do so too, but may look up what the theory and the table of methods say; the command
 # line runs them.
 EXPERIMENTS = "experiments"
@@ -55,7 +55,7 @@ SOURCES = (
 )
 # All that a search rests on is prepared before it begins. Data on a device has a way of its own, from the public
 # functions to the kernels and back.
-ABOVE_PREPARE = ("sureshot.queries", "sureshot.api", "sureshot.cuda")
+ABOVE_PREPARE = ("sureshot.queries", "sureshot.at_once", "sureshot.api", "sureshot.cuda")
 ABOVE_SEARCH = ("sureshot.prepare", "sureshot._validate", *ABOVE_PREPARE)
 # Which knows the checks, results and bounds, and nothing of the searches of data in memory and in files.
 WAY_OF_THE_HOST = (
@@ -88,6 +88,9 @@ HEAVY = (
     "dask",
     "zarr",
     "h5py",
+    "inspect_ai",
+    "lm_eval",
+    "gepa",
 )
 LIBRARIES = ("faiss", "hnswlib", "usearch")
 
@@ -145,6 +148,8 @@ def broken_rules(source: str, module: str, *, is_package: bool = False) -> list[
             names = [name for name in names if not within(name, MAY_LOOK_UP)]
         if layer == "attribution":
             names = [name for name in names if not within(name, RESULTS_AND_TYPES)]
+        if layer == "evals":
+            names = [name for name in names if not within(name, ("sureshot._types",))]
         if layer == "cli":
             names = [name for name in names if not within(name, (f"sureshot.{EXPERIMENTS}",))]
         ours = [name for name in names if within(name, ("sureshot",))]
@@ -224,6 +229,9 @@ def test_import_rules(module: str) -> None:
         ("sureshot.cli.x", "from sureshot import _validate", "sureshot._validate"),
         ("sureshot.solvers.x", "import sureshot.sources.dense", "sureshot.sources.dense"),
         ("sureshot.attribution.x", "import sureshot.sources.dense", "sureshot.sources.dense"),
+        ("sureshot.evals.x", "import sureshot.sources.journal", "sureshot.sources.journal"),
+        ("sureshot.evals.x", "import sureshot\nfrom sureshot._types import Ints", None),
+        ("sureshot.search.x", "from sureshot.evals import replay", "sureshot.evals.replay"),
         ("sureshot.attribution.x", "from sureshot.result import stack\nimport sureshot", None),
         ("sureshot.search.x", "from sureshot.cli import main", "sureshot.cli.main"),
         ("sureshot.search.x", "import sureshot.experiments.rows", "sureshot.experiments.rows"),
@@ -266,7 +274,7 @@ MOST_LINES = 450
 
 
 def test_no_file_is_long() -> None:
-    folders = ("src", "native", "measurements", "tests", "examples")
+    folders = ("src", "native", "measurements", "tests", "examples", "tools")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
     code = [path for path in files if path.suffix in (".py", ".pyi", ".cpp", ".hpp", ".cu", ".cuh")]
     lines = {path.name: path.read_text(encoding="utf-8").count("\n") for path in code}
@@ -276,7 +284,13 @@ def test_no_file_is_long() -> None:
 
 @pytest.mark.parametrize(
     "package",
-    ["sureshot", "sureshot.attribution", "sureshot.baselines", "sureshot.solvers"],
+    [
+        "sureshot",
+        "sureshot.attribution",
+        "sureshot.baselines",
+        "sureshot.evals",
+        "sureshot.solvers",
+    ],
 )
 def test_importing_the_library_loads_nothing_heavy(package: str) -> None:
     code = f"import sys, {package}; print(*{{name.partition('.')[0] for name in sys.modules}})"

@@ -228,6 +228,35 @@ def test_the_epsilon_reached_within_a_budget(budget: float, epsilon: float) -> N
     assert np.median(reached) < (0.6 if budget < 0.1 else 0.2)
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+def test_the_certificate_holds_in_every_round(
+    epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each search every round counts: it is wrong if any of them promised too much."""
+    lost: list[float] = []
+    original = leaders.LeaderSearch.end_round
+
+    def spy(search: leaders.LeaderSearch) -> None:
+        original(search)
+        worst = truth[search.leaders()].min()
+        promised = search.tally.rounds[-1].epsilon
+        assert promised is not None
+        lost.append(np.sort(truth)[-2] - worst - promised)
+
+    monkeypatch.setattr(leaders.LeaderSearch, "end_round", spy)
+    wrong = 0
+    for seed in range(60):
+        table = coins(np.random.default_rng([7, seed]), np.linspace(0.3, 0.7, 9), 150)
+        truth = table.mean(axis=1)
+        lost.clear()
+        found, _ = ask(table, 2, epsilon=epsilon, delta=0.2, rng=seed)
+        wrong += max(lost) > 1e-12
+        first, last = found.rounds[0].epsilon, found.rounds[-1].epsilon
+        assert first is not None
+        assert last == found.certificate.epsilon < first
+    assert_at_most(wrong, 60, 0.2)
+
+
 def test_planted_levels_without_a_logarithm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaders, "levels_of", lambda _: leaders.Levels(1.3, 1.3, 1.3))
     with pytest.raises(AssertionError, match="promised"):

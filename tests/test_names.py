@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PYTHON = [
     path.relative_to(ROOT).as_posix()
-    for folder in ("src", "tests", "measurements", "examples")
+    for folder in ("src", "tests", "measurements", "examples", "tools")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ] + ["noxfile.py"]
 NATIVE = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "native").glob("*.?pp"))]

@@ -6,7 +6,8 @@ import dataclasses
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import scipy.stats
 
 import sureshot
 from sureshot import _native
-from sureshot.search.race import policy
+from sureshot.search.race import policy, remaining
 from sureshot.search.race.costs import Costs, costs_of
 from sureshot.sources.costs import PAID_PULLS
 from tests.ledgers import empty_ledger, ledger_of
@@ -49,6 +50,36 @@ def test_an_arm_that_needs_a_long_order_alone_is_evaluated() -> None:
     needed = np.array([10.0, 200.0])
     assert policy.how_many_to_evaluate(ROWS, needed, front=100, length=1000) == 0
     assert policy.how_many_to_evaluate(costs, needed, front=100, length=1000) == 1
+
+
+def test_early_predictions_are_made_at_the_expected_score() -> None:
+    """Or at what the estimates promise, or at the exact threshold, whichever is the largest."""
+    asked: list[float] = []
+
+    def remaining_steps(team: Any, length: int, theta: float, level: float) -> tuple[float, float]:
+        asked.append(theta)
+        return 0.0, 1.0
+
+    ledger = SimpleNamespace(
+        likely_threshold=lambda k: 1.0, remaining_steps=remaining_steps, n_undecided=50, bytes=0
+    )
+    for expected in (-math.inf, 0.5, 3.0):
+        problem = SimpleNamespace(
+            arms=range(50), k=1, epsilon=0.25, team=TEAM, expected_score=expected
+        )
+        race: Any = SimpleNamespace(
+            problem=problem,
+            ledger=ledger,
+            order=SimpleNamespace(length=1_000),
+            rules=policy.DEFAULT,
+            costs=ROWS,
+            threshold=0.0,
+            front=32,
+            steps_read=32 * 50,
+            log_level=3.0,
+        )
+        assert not remaining.finishing_pays(race)
+    assert asked == [1.25, 1.25, 3.25]
 
 
 def test_a_long_round_of_few_arms_is_worse_than_to_evaluate_them() -> None:

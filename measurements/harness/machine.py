@@ -28,6 +28,11 @@ def available_threads() -> int:
     return os.cpu_count() or 1
 
 
+def memory_bytes() -> int:
+    """Return the bytes of this machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def _library_digest() -> str:
     """Return a digest of what searches: between releases the version says little."""
     folder = Path(sureshot.__file__).parent

@@ -18,6 +18,9 @@ NOISE = 0.1
 # Spread of the rows' norms: a log-normal factor, as gradients have.
 SPREAD = 0.4
 ROWS_AT_ONCE_BYTES = 1 << 28
+# Of gradients: inputs of the layer whose weights they belong to, and classes of the samples.
+INPUTS = 1000
+CLASSES = 10
 
 
 def made(kind: str, n_rows: int, width: int, queries: int, seed: int, folder: Path) -> Path:
@@ -39,7 +42,7 @@ def made(kind: str, n_rows: int, width: int, queries: int, seed: int, folder: Pa
         asked = generator.standard_normal((queries, RANK), dtype=np.float32) @ shared
         asked += NOISE * generator.standard_normal((queries, width), dtype=np.float32)
     else:
-        asked = generator.standard_normal((queries, width), dtype=np.float32)
+        asked = next(_rows(kind, queries, width, shared, generator))
     np.save(_asked(path), asked)
     return path
 
@@ -60,6 +63,9 @@ def _rows(
     at_once = max(1, ROWS_AT_ONCE_BYTES // (4 * width))
     for start in range(0, n_rows, at_once):
         some = min(at_once, n_rows - start)
+        if kind == "gradients":
+            yield _gradients(some, width, shared, generator)
+            continue
         rows = generator.standard_normal((some, width), dtype=np.float32)
         if kind == "low-rank":
             own = generator.standard_normal((some, RANK), dtype=np.float32)
@@ -67,6 +73,19 @@ def _rows(
             rows *= NOISE
             rows += own @ shared
         yield rows
+
+
+def _gradients(n_rows: int, width: int, shared: Array, generator: np.random.Generator) -> Array:
+    """Return gradients of the weights of a layer: activations ⊗ errors, both of which depend on the class."""
+    inputs = min(INPUTS, width)
+    outputs = width // inputs
+    classes = generator.integers(CLASSES, size=n_rows)
+    activations = generator.standard_normal((n_rows, inputs), dtype=np.float32)
+    activations = np.maximum(activations + shared[classes, :inputs], 0)
+    errors = generator.standard_normal((n_rows, outputs), dtype=np.float32)
+    errors = NOISE * errors + shared[classes, -outputs:]
+    errors *= generator.lognormal(0, SPREAD, (n_rows, 1)).astype(np.float32)
+    return (activations[:, :, None] * errors[:, None, :]).reshape(n_rows, width)
 
 
 def drop_from_memory(path: Path) -> None:
@@ -77,6 +96,19 @@ def drop_from_memory(path: Path) -> None:
         os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
     finally:
         os.close(file)
+
+
+def read_into_memory(path: Path) -> None:
+    """Make the next reading of a file come from memory."""
+    portion = bytearray(ROWS_AT_ONCE_BYTES >> 4)
+    with path.open("rb", buffering=0) as file:
+        while file.readinto(portion):
+            pass
+
+
+def bytes_of(n_rows: int, width: int) -> int:
+    """Return the bytes of the numbers of a file."""
+    return n_rows * width * np.dtype(np.float32).itemsize
 
 
 def bytes_from_disk() -> int:

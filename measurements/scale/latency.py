@@ -111,8 +111,8 @@ class Delayed(Partitioned):
     def _reading(self, call: Call) -> float:
         """Return what a call reads for, in nanoseconds."""
         if call.function is partitioned.sums_of_blocks:
-            rows, blocks = call.arguments[:2]
-            return float(len(rows) * len(blocks) * self.costs.block)
+            rows, wanted = call.arguments[:2]
+            return float(len(rows) * len(wanted.ids) * self.costs.block)
         assert call.function is partitioned.scores_of_rows, (
             f"a search reads blocks or rows, got {call}"
         )

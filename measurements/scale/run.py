@@ -2,7 +2,8 @@
 
 ``python -m measurements.scale.run --folder FOLDER`` writes files of 8 to 16 GB to the folder, scans them, and times
 the top 10 of some queries: sureshot with a scan and without bounds, a product of numpy over portions that are read
-ahead, and numpy's product over a memory map. Cold means that the file was dropped from memory before each query.
+ahead, and numpy's product over a memory map. Cold means that the file was dropped from memory before each query, warm that
+all of it is in memory and mapped, unless that is most of the machine's memory; and the same with a new map for each query.
 Bytes are those that came from the disk. ``--small`` takes files of some MB. Rows of JSON are appended to ``--out``;
 ``--write`` puts them into docs/scale.md.
 """
@@ -10,6 +11,7 @@ Bytes are those that came from the disk. ``--small`` takes files of some MB. Row
 from __future__ import annotations
 
 import argparse
+import time
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -36,10 +38,14 @@ SIZES = {
         ("low-rank", 2_000, 1_000_000),
         ("low-rank", 1_000, 4_000_000),
         ("low-rank", 20_000, 100_000),
+        ("gradients", 2_000, 1_000_000),
         ("gaussian", 2_000, 1_000_000),
     ),
     "small": (("low-rank", 100, 200_000), ("gaussian", 100, 200_000)),
 }
+
+
+COLD, WARM, NEW_MAP = STATES = ("cold", "warm", "warm, a new map")
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ class ScaleCase:
     data: str
     rows: int
     columns: int
-    state: str  # "cold" or "warm"
+    state: str  # one of `STATES`
     queries: int
     seed: int
     library_digest: str
@@ -57,21 +63,24 @@ class ScaleCase:
 
 def measure(case: ScaleCase, path: Path, bounds: sureshot.Bounds) -> Row:
     """Time every way to search one file."""
-    cold = case.state == "cold"
+    mapped = np.load(path, mmap_mode="r") if case.state == WARM else None
+    if case.state != COLD:
+        files.read_into_memory(path)
     seconds: dict[str, float] = {}
     share_of_bytes: dict[str, float] = {}
     found: dict[str, list[list[int]]] = {}
     memory: dict[str, int | None] = {}
     results = []
     size = path.stat().st_size
-    for name, call in sides(path, K, bounds).items():
+    for name, call in sides(path, K, bounds, mapped).items():
         peak = machine.PeakMemory()
         peak.start()
         times, read = [], []
-        if not cold:
-            call(files.queries_of(path)[0])
+        if mapped is not None:
+            mapped @ files.queries_of(path)[0]  # so that each page is mapped
+            time.sleep(2 * clock.REST)
         for query in files.queries_of(path):
-            if cold:
+            if case.state == COLD:
                 files.drop_from_memory(path)
             before = files.bytes_from_disk()
             result, taken = clock.timed(partial(call, query))
@@ -108,7 +117,8 @@ def run(settings: argparse.Namespace) -> list[Row]:
     wanted = [
         ScaleCase(*size, state, settings.queries, settings.seed, environment["library_digest"])
         for size in SIZES["small" if settings.small else "full"]
-        for state in ("cold", "warm")
+        for state in STATES
+        if state == COLD or 2 * files.bytes_of(*size[1:]) < machine.memory_bytes()
     ]
     for case in rows.missing(wanted, rows.read(settings.out)):
         if settings.data is not None and settings.data != f"{case.data}-{case.rows}":

@@ -20,12 +20,17 @@ OURS, OURS_WITHOUT = "sureshot, scan", "sureshot, no bounds"
 STREAM, MAP = "streamed product", "numpy, memory map"
 
 
-def sides(path: Path, k: int, bounds: sureshot.Bounds) -> dict[str, Callable[[Array], Any]]:
-    """Return each way as a function of the query; the file is opened in each call."""
+def sides(
+    path: Path, k: int, bounds: sureshot.Bounds, mapped: Array | None = None
+) -> dict[str, Callable[[Array], Any]]:
+    """Return each way as a function of the query; the file is opened in each call, unless a map of it is given."""
+
+    def opened() -> Array:
+        return np.load(path, mmap_mode="r") if mapped is None else mapped
 
     def stream(query: Array) -> Array:
-        mapped = np.load(path, mmap_mode="r")
-        matrix = FileMatrix(path, mapped.dtype, mapped.shape, offset=mapped.offset)
+        values: Any = np.load(path, mmap_mode="r")
+        matrix = FileMatrix(path, values.dtype, values.shape, offset=values.offset)
         scores = np.empty(len(matrix), np.float32)
         # Read by many requests at a time, the next portion while the last one is multiplied.
         for rows in rows_of(matrix, np.arange(len(matrix))):
@@ -34,11 +39,9 @@ def sides(path: Path, k: int, bounds: sureshot.Bounds) -> dict[str, Callable[[Ar
 
     return {
         STREAM: stream,
-        MAP: lambda query: _best(np.load(path, mmap_mode="r") @ query, k),
-        OURS: lambda query: sureshot.top_k(
-            np.load(path, mmap_mode="r"), query, k, bounds=bounds, rng=0
-        ),
-        OURS_WITHOUT: lambda query: sureshot.top_k(np.load(path, mmap_mode="r"), query, k, rng=0),
+        MAP: lambda query: _best(opened() @ query, k),
+        OURS: lambda query: sureshot.top_k(opened(), query, k, bounds=bounds, rng=0),
+        OURS_WITHOUT: lambda query: sureshot.top_k(opened(), query, k, rng=0),
     }
 
 

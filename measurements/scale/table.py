@@ -30,8 +30,8 @@ def lines(found: list[Row]) -> list[str]:
                 f"{row['bytes'] / 1e9:.0f} GB",
                 f"{taken[STREAM]:.2f}",
                 f"{taken[MAP]:.2f}",
-                f"{taken[OURS]:.3f} ({fastest / taken[OURS]:.1f} ×)",
-                f"{taken[OURS_WITHOUT]:.3f} ({fastest / taken[OURS_WITHOUT]:.1f} ×)",
+                f"{taken[OURS]:.3f} ({_times(fastest / taken[OURS])})",
+                f"{taken[OURS_WITHOUT]:.3f} ({_times(fastest / taken[OURS_WITHOUT])})",
                 per_cent(read[OURS]),
                 _megabytes(row["memory"][OURS]),
             ]
@@ -39,6 +39,10 @@ def lines(found: list[Row]) -> list[str]:
     titles = ["data", "file", "size", f"{STREAM}, s", f"{MAP}, s", f"{OURS}, s"]
     titles += [f"{OURS_WITHOUT}, s", "of the bytes, scan", "memory, scan"]
     return page.left_aligned(titles, body)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f} ×" if ratio >= 2 else f"{ratio:.2f} ×"
 
 
 def _megabytes(count: int | None) -> str:

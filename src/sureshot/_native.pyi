@@ -384,6 +384,22 @@ def screen(
 ) -> None: ...
 def rounded_query(metric: Metric, query: Floats) -> tuple[Array, float, float, float] | None: ...
 def norm_if_usual(query: Array) -> float | None: ...
+def query_norms(queries: Array, team: Team, norms: Floats) -> None: ...
+def exact_best(
+    data: Array,
+    element: Element,
+    metric: Metric,
+    query: Array,
+    arms: Ints,
+    team: Team,
+    *,
+    screen: tuple[float, float, float, int, float] | None,
+    absolute: bool,
+    scale: Floats | None,
+    norms: tuple[Floats, float, float, float] | None,
+    best_arms: Ints,
+    best_scores: Floats,
+) -> tuple[int, int] | None: ...
 def screen_and_evaluate(
     dense: Dense,
     rounded: Array,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sureshot._validate.request import best_arms_request, scan_request, top_k_request
+from sureshot.at_once import answer_at_once
 from sureshot.cuda.arrays import is_on_device
 from sureshot.prepare.best_arms import prepare_best_arms
 from sureshot.prepare.top_k import prepare_top_k
@@ -195,7 +196,8 @@ def top_k(
         block=block,
         progress=progress,
     )
-    return run_queries(prepare_top_k(request), started)
+    found = answer_at_once(request, started)
+    return run_queries(prepare_top_k(request), started) if found is None else found
 
 
 def best_arms(

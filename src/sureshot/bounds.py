@@ -63,6 +63,15 @@ class Bounds:
         numbers. A search of files that are others now raises `BoundsError`. Without it
         (``dataclasses.replace(bounds, fingerprint=None)``) the caller says that the numbers are the
         same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sureshot
+    >>> sureshot.Bounds(low=-1.0, high=1.0)
+    Bounds(low, high)
+    >>> sureshot.scan(np.eye(5))
+    Bounds(scan of 5 rows of 5 coordinates)
     """
 
     low: npt.ArrayLike | None = None

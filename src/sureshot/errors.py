@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sureshot._types import Array
+
 
 class BoundsError(ValueError):
     """A reward is outside the bounds, or not a number, or the data is not what was scanned.
@@ -24,14 +26,22 @@ class PullError(RuntimeError):
         What the call asked for.
     arm, coordinate
         The first of each: the only one if a call asks for one reward.
+    rewards
+        Where `pull` itself raises this error: what the call has paid for all the same, as it would have
+        returned it, with NaN for rewards that it has not. They are stored in the journal. None: nothing.
     """
 
     def __init__(
-        self, message: str, arms: Sequence[int] = (), coordinates: Sequence[int] = ()
+        self,
+        message: str,
+        arms: Sequence[int] = (),
+        coordinates: Sequence[int] = (),
+        rewards: Array | None = None,
     ) -> None:
         super().__init__(message)
         self.arms = tuple(arms)
         self.coordinates = tuple(coordinates)
+        self.rewards = rewards
 
     @property
     def arm(self) -> int:

@@ -50,6 +50,14 @@ class Certificate:
         Where no bounds were given: an estimated limit. The guarantee holds if no unread normalised block
         sum exceeds it. None if no such limit is assumed. For several queries the smallest of their
         limits, which is valid for all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sureshot
+    >>> found = sureshot.top_k(np.eye(5), [0, 0, 0, 2, 1], k=2)
+    >>> print(found.certificate)
+    This is the exact answer: the score of every arm was computed; no assumption is needed.
     """
 
     epsilon: float
@@ -117,6 +125,14 @@ class Work:
     choice
         How the search went about it and why, in words, where it had a choice: a race, every arm
         evaluated, or a matrix product. Empty where the method leaves none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sureshot
+    >>> found = sureshot.top_k(np.eye(5), [0, 0, 0, 2, 1], k=2)
+    >>> found.work.numbers_read, found.work.share
+    (25, 1.0)
     """
 
     numbers_read: int
@@ -155,6 +171,18 @@ class RoundInfo:
         Numbers read so far in this search.
     threshold
         The k-th best exactly known score so far, if there is one.
+    epsilon
+        The certificate so far: if the search ended now, the arms that seem best would be within this much
+        of the true ones, with the same probability as at the end. None where a search does not say so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sureshot
+    >>> rounds = []
+    >>> found = sureshot.top_k(np.eye(5), [0, 0, 0, 2, 1], k=2, progress=rounds.append)
+    >>> rounds[-1].arms, rounds[-1].threshold
+    (0, 1.0)
     """
 
     query: int
@@ -164,6 +192,7 @@ class RoundInfo:
     pulls: int
     numbers_read: int
     threshold: float | None
+    epsilon: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary ready for JSON."""
@@ -182,6 +211,15 @@ class ScanInfo:
         Rows of the data.
     numbers_read
         Numbers that this call has read so far, the sample at its beginning with them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sureshot
+    >>> done = []
+    >>> bounds = sureshot.scan(np.eye(5), progress=done.append)
+    >>> done[-1].rows, done[-1].all_rows
+    (5, 5)
     """
 
     rows: int
@@ -221,6 +259,14 @@ class TopK:
         `queries`.
     queries
         The result of each query on its own; for a single query, this result itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sureshot
+    >>> scores, indices = sureshot.top_k(np.eye(5), [0, 0, 0, 2, 1], k=2)
+    >>> scores.tolist(), indices.tolist()
+    ([2.0, 1.0], [3, 4])
     """
 
     scores: Floats

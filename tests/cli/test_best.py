@@ -140,3 +140,32 @@ def test_a_bandit_of_the_literature(invoke: Invoke, drawn: str) -> None:
     arguments = [*PROMISE, "--method", "lucb", f"--{drawn}-replacement", "--json"]
     found = json.loads(invoke("best", "rewards.npy", *arguments).stdout)
     assert f"drawn {drawn} replacement" in found["certificate"]["assumption"]
+
+
+def test_it_says_what_was_saved(invoke: Invoke, folder: Path) -> None:
+    read = best_arms(folder, rng=4).work.numbers_read
+    everything = 20 * 1200
+    shown = invoke("best", "rewards.npy", *PROMISE, "--seed", "4", "--price", "0.5").output
+    saved = everything - read
+    assert f"That is {saved:,} rewards fewer than all 24,000 (" in shown
+    assert f"at 0.5 each {0.5 * read:,.2f} instead of 12,000.00." in shown
+    shown = invoke("best", "rewards.npy", *PROMISE, "--method", "exact").output
+    assert "That is all 24,000 rewards." in shown
+    refused = invoke("best", "rewards.npy", *PROMISE, "--price", "-1")
+    assert refused.exit_code == 2
+
+
+def test_progress_says_how_many_are_left_and_what_is_certain(invoke: Invoke, folder: Path) -> None:
+    shown = invoke("best", "rewards.npy", *PROMISE, "--seed", "4", "--progress")
+    found = best_arms(folder, rng=4)
+    lines = shown.stderr.splitlines()
+    assert len(lines) == len(found.rounds)
+    for line, info in zip(lines, found.rounds, strict=True):
+        assert info.epsilon is not None
+        arms = f"{info.arms} arm{'' if info.arms == 1 else 's'} undecided"
+        assert line.startswith(f"round {info.round} · {arms} · ")
+        assert line.endswith(f" · certificate so far: within {info.epsilon:.3g}")
+    assert lines[-1].endswith("within 0.01")
+    quiet = invoke("best", "rewards.npy", *PROMISE, "--method", "exact", "--progress")
+    assert "certificate so far" not in quiet.stderr
+    assert "undecided" in quiet.stderr

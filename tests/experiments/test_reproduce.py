@@ -12,7 +12,7 @@ import pytest
 
 from measurements.paper import document
 from sureshot.experiments import clock, compare, fig1, fig4, reproduce, rows, synthetic, table1
-from tests import pictures
+from tests import browser, pictures
 from tests.experiments.conftest import make_tiny
 
 if TYPE_CHECKING:
@@ -205,16 +205,12 @@ def test_the_page_of_the_documentation_gets_the_same_sections(finished: Path) ->
 
 
 def test_the_page_opens_in_a_browser(finished: Path) -> None:
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     page_file = reproduce.write_report("small", finished)
     assert page_file is not None
     complaints: list[str] = []
     requests: list[str] = []
-    with api.sync_playwright() as playwright:
-        browser = open_browser(playwright)
-        if browser is None:
-            pytest.skip("no chromium: install Debian's, or run playwright install chromium")
-        page = browser.new_page()
+    with browser.opened() as chromium:
+        page = chromium.new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
@@ -224,26 +220,12 @@ def test_the_page_opens_in_a_browser(finished: Path) -> None:
         boxes = [figures.nth(number).bounding_box() for number in range(figures.count())]
         words = page.locator("figure svg text").count()
         headings = page.locator("h2").all_inner_texts()
-        browser.close()
     assert complaints == []
     assert [url for url in requests if not url.startswith(("file://", "data:"))] == []
     assert len(boxes) == 4
     assert all(box is not None and box["width"] > 300 and box["height"] > 200 for box in boxes)
     assert words > 40
     assert len(headings) == len(ALL)
-
-
-def open_browser(playwright: Any) -> Any:
-    """Return Debian's chromium, or playwright's own, or None."""
-    import shutil  # noqa: PLC0415
-
-    installed = shutil.which("chromium")
-    try:
-        return playwright.chromium.launch(executable_path=installed, args=["--no-sandbox"])
-    except Exception as error:
-        if installed or "Executable doesn't exist" not in str(error):
-            raise
-        return None
 
 
 def test_one_curve_is_measured_again_and_the_others_keep_their_rows(tmp_path: Path) -> None:

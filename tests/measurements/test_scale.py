@@ -79,7 +79,7 @@ def test_the_model_counts_what_a_client_receives(monkeypatch: pytest.MonkeyPatch
             for call, one in zip(calls, found, strict=True):
                 if call.function is sums_of_blocks:
                     received += len(pickle.dumps(one))
-                    asked += len(call.arguments[0]) * len(call.arguments[1])
+                    asked += len(call.arguments[0]) * len(call.arguments[1].ids)
             return found
 
     made = workloads.make("low-rank", n=400, N=5_000, queries=1, seed=0)
@@ -112,13 +112,13 @@ def test_a_latency_is_counted_for_each_trip() -> None:
 
 
 def test_rows_and_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(run.SIZES, "small", (("low-rank", 30, 2_000), ("gaussian", 30, 2_000)))
+    monkeypatch.setitem(run.SIZES, "small", (("low-rank", 30, 2_000), ("gradients", 30, 2_000)))
     monkeypatch.setattr(files, "bytes_from_disk", lambda: 0)
     monkeypatch.setattr(files, "drop_from_memory", lambda _: None)
     options = ["--small", "--queries", "1", "--folder", str(tmp_path / "files")]
     settings = run.parse([*options, "--out", str(tmp_path / "rows.jsonl")])
     found = run.run(settings)
-    assert [row["state"] for row in found] == ["cold", "warm", "cold", "warm"]
+    assert [row["state"] for row in found] == [*run.STATES, *run.STATES]
     assert run.run(settings) == found  # nothing is measured twice
     assert all(right == 1 for row in found for right in row["right"].values())
     (tmp_path / PAGE).write_text("<!-- begin files -->\n<!-- end files -->")

@@ -215,6 +215,70 @@ def test_a_file_of_something_else_is_refused(form: str, tmp_path: Path) -> None:
         open_matrix(path)
 
 
+ROWS = {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"rows": ROWS | {"shape": [-3, -2]}},
+        {
+            "rows": ROWS | {"data_offsets": [-8, 16]}
+        },  # a part of the header would be read as numbers
+        {"rows": ROWS | {"data_offsets": [24, 0]}},
+        {"rows": ROWS | {"shape": [3.0, 2]}},
+        {"rows": ROWS | {"data_offsets": [0.0, 24]}},
+        {"rows": ROWS | {"shape": [True, 2], "data_offsets": [0, 8]}},
+        {"rows": ROWS | {"shape": "32"}},
+        {"rows": ROWS | {"shape": 6}},
+        {"rows": ROWS | {"dtype": ["F32"]}},
+        {"rows": ROWS | {"shape": [2**62, 2], "data_offsets": [0, 2**65]}},
+        [ROWS],
+        {"rows": [ROWS]},
+    ],
+)
+def test_a_wrong_header_of_safetensors_is_refused(header: Any, tmp_path: Path) -> None:
+    text, path = json.dumps(header).encode(), tmp_path / "rows.safetensors"
+    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(24))
+    with pytest.raises(StorageError, match=r"rows\.safetensors is"):
+        open_matrix(path)
+
+
+def test_a_header_of_many_brackets_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.safetensors"
+    path.write_bytes((10**5).to_bytes(8, "little") + b"[" * 10**5)
+    with pytest.raises(StorageError, match="not a safetensors file"):
+        open_matrix(path)
+
+
+def test_a_length_that_no_file_has_is_refused(data: Array, tmp_path: Path) -> None:
+    path = as_npy(data, tmp_path)
+    content = path.read_bytes()
+    # numpy multiplies the sizes, and then maps that many bytes.
+    path.write_bytes(content.replace(b"(50, 700)", b"(-9, 700)"))
+    with pytest.raises(StorageError, match="cannot use"):
+        open_matrix(path)
+
+
+@pytest.mark.parametrize("mark", [b"TREE", b"HEAP", b"SNOD"])
+def test_a_damaged_table_of_hdf5_is_refused(mark: bytes, data: Array, tmp_path: Path) -> None:
+    path = as_hdf5(data, tmp_path)
+    path.write_bytes(path.read_bytes().replace(mark, b"XXXX"))
+    with pytest.raises(StorageError, match="cannot be opened as HDF5"):
+        open_matrix(path)
+
+
+def test_a_length_of_arrow_that_its_numbers_do_not_have_is_refused(
+    data: Array, tmp_path: Path
+) -> None:
+    path = as_arrow(data, tmp_path)
+    rows, more = (count.to_bytes(8, "little") for count in (len(data), 10**6))
+    assert path.read_bytes().count(rows) > 1
+    path.write_bytes(path.read_bytes().replace(rows, more))
+    with pytest.raises(StorageError, match=r"rows\.arrow"):
+        open_matrix(path)
+
+
 def test_names(data: Array, tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     path = as_hdf5(data, tmp_path)

@@ -18,6 +18,7 @@ from sureshot import StorageError, partitioned
 from sureshot.sources.costs import in_memory
 from sureshot.storage.dask import DaskMatrix
 from sureshot.storage.file import FileMatrix
+from sureshot.storage.kept import KeptPartitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +58,8 @@ def race(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sureshot.storage.dask.ROUND_OF_THREADS", 1.0)
     monkeypatch.setattr("sureshot.storage.dask.ROUND_OF_SCHEDULER", 1.0)
     monkeypatch.setattr("sureshot.storage.dask.TASK_OF_SCHEDULER", 0.0)
+    monkeypatch.setattr("sureshot.storage.dask.ROUND_OF_CALLS", 1.0)
+    monkeypatch.setattr("sureshot.storage.dask.CALL_OF_WORKER", 0.0)
     monkeypatch.setattr("sureshot.storage.executors.ROUND", 1.0)
     monkeypatch.setattr("sureshot.sources.costs.ROUND", 1.0)
     monkeypatch.setattr("sureshot.sources.costs.VISIT_OF_ROW", 1.0)
@@ -177,13 +180,16 @@ def test_a_round_of_a_cluster_costs_more_with_more_partitions(data: Array) -> No
     assert many == pytest.approx(10 * more)
 
 
-def test_odd_dask_arrays(data: Array, query: Floats) -> None:
+def test_odd_dask_arrays(data: Array, query: Floats, monkeypatch: pytest.MonkeyPatch) -> None:
     dask, da = pytest.importorskip("dask"), pytest.importorskip("dask.array")
     expected = sureshot.top_k(data, query, k=3)
+    monkeypatch.setattr("sureshot.search.exact.NUMBERS_PER_ROUND", 1)
     for chunks in (-1, ((1, 0, 599), (9000,)), ((600,), (5000, 0, 4000))):
         found = sureshot.top_k(da.from_array(data, chunks=chunks), query, k=3)
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12)
+        exact = sureshot.top_k(da.from_array(data, chunks=chunks), query, k=3, method="exact")
+        assert len(exact.rounds) == 1  # all partitions are read at the same time
     masked = da.ma.masked_array(da.from_array(data, chunks=(300, -1)), mask=data > 0)
     with pytest.raises(StorageError, match="got MaskedArray float32"):
         sureshot.top_k(masked, query)
@@ -213,16 +219,47 @@ def part_of_data(block_info: Any = None) -> Array:
     return made_data()[first:last]
 
 
+def kept_array(data: Array, client: Any) -> Any:
+    da = pytest.importorskip("dask.array")
+    array = da.map_blocks(
+        part_of_data, chunks=((200, 200, 200), (9000,)), dtype=np.float32, meta=data[:0]
+    )
+    return client.persist(array)
+
+
+@pytest.mark.usefixtures("race")
+@pytest.mark.parametrize("known", [True, False])
+def test_partitions_that_workers_keep_are_read_without_tasks(
+    data: Array, query: Floats, client: Any, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    array = kept_array(data, client)
+    pytest.importorskip("distributed").wait(array)
+    tasks: list[Any] = []
+    compute = DaskMatrix._compute
+
+    def computed(self: DaskMatrix, calls: Any) -> list[Any]:
+        tasks.extend(calls)
+        return compute(self, calls)
+
+    monkeypatch.setattr(DaskMatrix, "_compute", computed)
+    if not known:  # as if all partitions had moved since it was asked where they are
+        owners, workers = KeptPartitions.owners, list(client.nthreads())
+
+        def others(self: KeptPartitions) -> dict[Any, str]:
+            return {key: workers[worker == workers[0]] for key, worker in owners(self).items()}
+
+        monkeypatch.setattr(KeptPartitions, "owners", others)
+    expected = sureshot.top_k(data, query, rng=5, block=16)
+    assert_same(sureshot.top_k(array, query, rng=5, block=16, client=client), expected)
+    assert bool(tasks) is not known
+
+
 @pytest.mark.usefixtures("race")
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_a_killed_worker_costs_time_and_not_the_answer(
     data: Array, query: Floats, client: Any
 ) -> None:
-    da = pytest.importorskip("dask.array")
-    array = da.map_blocks(
-        part_of_data, chunks=((200, 200, 200), (9000,)), dtype=np.float32, meta=data[:0]
-    )
-    array = client.persist(array)
+    array = kept_array(data, client)
     expected = sureshot.top_k(data, query, rng=5, block=16)
     victims = list(client.run(os.getpid).values())
 

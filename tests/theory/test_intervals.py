@@ -1,11 +1,31 @@
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sureshot.theory.intervals import value_intervals
+from sureshot.blocks import Blocks
+from sureshot.query_sums import QuerySums
+from sureshot.theory.intervals import (
+    TINY,
+    Intervals,
+    from_distances,
+    from_norms,
+    from_scales,
+    from_two_limits,
+    from_values,
+    limits_of_reach,
+    squares_of_norms,
+    to_be_estimated,
+    value_intervals,
+)
+
+if TYPE_CHECKING:
+    from sureshot._types import Floats
 
 REWARD = {
     "ip": lambda value, query: value * query,
@@ -49,3 +69,106 @@ def test_limits_per_coordinate_and_coordinates_that_cannot_matter() -> None:
     assert weight[:2].tolist() == [0, 0]
     assert centre.tolist() == [0, 6, -1]
     assert weight[2] == pytest.approx(1)
+
+
+N_ARMS, WIDTH = 6, 23
+cut = pytest.mark.parametrize("blocks", [Blocks(WIDTH), Blocks(WIDTH, 4), Blocks(WIDTH, 8, 3)])
+
+
+def drawn(seed: int, blocks: Blocks) -> tuple[Floats, Floats, QuerySums]:
+    """Return data with values from -1 to 3, some at the ends, and a query with zeros in a whole block."""
+    rng = np.random.default_rng(seed)
+    data = rng.choice([-1.0, 3.0, 0.5], (N_ARMS, WIDTH)) * rng.choice([1.0, 0.9], (N_ARMS, WIDTH))
+    query = rng.standard_normal(WIDTH)
+    query[slice(*blocks.span(1))] = 0.0
+    return data, query, QuerySums(query, blocks)
+
+
+def block_sums(table: Floats, blocks: Blocks) -> Floats:
+    """Return the correctly rounded sums of each row over the blocks."""
+    spans = [slice(*blocks.span(block)) for block in range(blocks.count)]
+    return np.array([[math.fsum(row[span]) for span in spans] for row in table])
+
+
+def assert_inside(found: Intervals, sums: Floats, *, tight: float) -> None:
+    """Fail unless every sum is within its interval, and some of them use a good part of it."""
+    constant = found.weight == 0
+    assert np.allclose(sums[:, constant], found.centre[constant], rtol=1e-12, atol=1e-300)
+    y = (sums - found.centre)[:, ~constant] / found.weight[~constant]
+    assert (y <= found.limit[:, None]).all()
+    if found.two_sided:
+        assert (-y <= found.limit[:, None]).all()
+    assert (np.abs(y) / np.maximum(found.limit, TINY)[:, None]).max() >= tight
+    assert found.magnitude >= np.abs(found.centre).sum() * (1 - 1e-12)
+
+
+@cut
+@pytest.mark.parametrize("metric", list(REWARD))
+def test_every_sum_of_a_block_is_inside(metric: str, blocks: Blocks) -> None:
+    data, query, sums = drawn(0, blocks)
+    table = REWARD[metric](data, query)
+    limits = np.full(WIDTH, -1.0), np.full(WIDTH, 3.0)
+    found = from_values(metric, query, *limits, blocks, N_ARMS)
+    assert_inside(found, block_sums(table, blocks), tight=0.5)
+    if metric == "ip":
+        assert (found.weight == 0).any()  # where the query is zero
+        shorter = from_two_limits(sums, -1.0, 3.0, N_ARMS)
+        assert_inside(shorter, block_sums(table, blocks), tight=0.5)
+        assert shorter.weight == pytest.approx(found.weight, rel=1e-9)
+        assert shorter.centre == pytest.approx(found.centre, rel=1e-9, abs=1e-12)
+        one_value = from_two_limits(sums, 3.0, 3.0, N_ARMS)
+        assert not one_value.weight.any()
+        assert one_value.centre == pytest.approx(block_sums(3 * query[None], blocks)[0])
+
+
+@cut
+def test_every_sum_of_a_block_is_within_its_reach(blocks: Blocks) -> None:
+    data, query, sums = drawn(1, blocks)
+    middle, scale = np.linspace(-2, 1, WIDTH), np.linspace(0.5, 2, WIDTH)
+    reach = (np.abs(data - middle) / scale).max(axis=1)
+    limit = limits_of_reach(reach, middle, scale, blocks)
+    assert (reach < limit).all()
+    assert limit == pytest.approx(reach, rel=1e-8)
+    found = from_scales(sums, sums.absolute(scale).sums, middle, limit)
+    assert_inside(found, block_sums(data * query, blocks), tight=0.3)  # most values are nearer
+
+
+@cut
+def test_norms_limit_no_sum_but_all_squares(blocks: Blocks) -> None:
+    data, query, sums = drawn(2, blocks)
+    norms = np.sqrt(np.array([math.fsum(row**2) for row in data]))
+    found = from_norms(sums, sums.squares().sums, squares_of_norms(norms, blocks))
+    assert found.square_limit is not None
+    assert (found.square_limit > norms**2).all()
+    assert found.square_limit == pytest.approx(norms**2, rel=1e-8)
+    mass = block_sums(query[None] ** 2, blocks)[0]
+    assert ((found.weight > mass) == (mass > 0)).all()
+    assert found.weight == pytest.approx(mass, rel=1e-9)
+    assert np.isinf(found.limit).all()
+    assert not found.centre.any()
+    assert not found.estimated
+
+
+@cut
+def test_what_is_not_limited(blocks: Blocks) -> None:
+    _, query, sums = drawn(3, blocks)
+    distances = from_distances(blocks, N_ARMS)
+    assert not distances.limit.any()  # they are at most 0,
+    assert not distances.two_sided  # and no more is known of them
+    assert distances.weight.tolist() == block_sums(np.ones((1, WIDTH)), blocks)[0].tolist()
+    unknown = to_be_estimated(sums, N_ARMS)
+    assert unknown.estimated
+    assert unknown.two_sided
+    assert unknown.limit.tolist() == [math.inf] * N_ARMS
+    assert unknown.weight == pytest.approx(block_sums(np.abs(query)[None], blocks)[0])
+    assert (distances.magnitude, unknown.magnitude) == (0.0, 0.0)
+
+
+def test_blocks_whose_weight_underflows_are_read() -> None:
+    blocks = Blocks(3)
+    sums = QuerySums(np.array([1e-200, 0.0, 1.0]), blocks)
+    by_norms = from_norms(sums, sums.squares().sums, np.ones(N_ARMS))
+    assert by_norms.weight[:2].tolist() == [TINY, 0.0]
+    assert by_norms.weight[2] == pytest.approx(1)
+    by_reach = from_scales(sums, sums.squares().sums, np.zeros(3), np.ones(N_ARMS))
+    assert by_reach.weight[:2].tolist() == [TINY, 0.0]

@@ -19,8 +19,8 @@ class DiamondMSIPS(Sampler):
     largest first. This is another problem than that of the other baselines; it has the same answer if
     no inner product is negative.
 
-    Draw a coordinate j in proportion to |q_j| Σ_i |v_ij|, a row i in proportion to |v_ij|, a
-    second coordinate j' in proportion to |q_j'|, and add sign(q_j v_ij q_j') v_ij' to the sum of row
+    Draw a coordinate j in proportion to ``|q_j| Σ_i |v_ij|``, a row i in proportion to ``|v_ij|``, a
+    second coordinate j' in proportion to ``|q_j'|``, and add ``sign(q_j v_ij q_j') v_ij'`` to the sum of row
     i: its expectation is in proportion to the square of the score. Candidates are the B largest
     sums. `fit` adds up blocks of each column in one pass, O(n N).
 

@@ -31,7 +31,7 @@ from sureshot.cli.options import (
     plot_option,
     search_options,
 )
-from sureshot.cli.progress import shown_if_slow
+from sureshot.cli.progress import shown_each_round, shown_if_slow
 from sureshot.cli.reproduction import follow
 from sureshot.experiments import reproduce as reproduction
 from sureshot.experiments.answers import InvalidAnswer
@@ -144,9 +144,30 @@ def scan(
 @cli.command()
 @click.argument("rewards", metavar="REWARDS", type=click.Path(path_type=Path))
 @best_options
+@click.option(
+    "--price",
+    type=click.FloatRange(min=0),
+    default=None,
+    metavar="NUMBER",
+    help="What one reward costs, in any currency: shows what the search would have cost and saved.",
+)
+@click.option(
+    "--progress",
+    "every_round",
+    is_flag=True,
+    help="Print a line for every round on stderr: how many arms are undecided, what was read, and, with "
+    "betting and up to 512 arms, the certificate so far. Not given: only on a terminal, if it takes long.",
+)
 @plot_option
 @json_option
-def best(rewards: Path, plot: Path | None, as_json: bool, **options: Any) -> None:
+def best(
+    rewards: Path,
+    price: float | None,
+    every_round: bool,
+    plot: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Find the rows of REWARDS with the largest means.
 
     REWARDS is a .npy file of shape (arms, rewards), for example whether each model was right on each
@@ -159,7 +180,8 @@ def best(rewards: Path, plot: Path | None, as_json: bool, **options: Any) -> Non
         picture.check_path(plot)
     given = {name: value for name, value in options.items() if value is not None}
     table = open_rewards(rewards)
-    with reported_in_one_line(), shown_if_slow(table.size, 1) as progress:
+    shown = shown_each_round if every_round else shown_if_slow
+    with reported_in_one_line(), shown(table.size, 1) as progress:
         result = sureshot.best_arms(
             lambda arms, coordinates: table[np.ix_(arms, coordinates)],
             *table.shape,
@@ -171,7 +193,7 @@ def best(rewards: Path, plot: Path | None, as_json: bool, **options: Any) -> Non
         used["seed"] = used.pop("rng")
         print_json({"parameters": {"rewards": rewards, **used}, **result.to_dict()})
     else:
-        tables.print_best(result)
+        tables.print_best(result, table.size, price)
     if plot is not None:
         picture.draw(result, plot)
 

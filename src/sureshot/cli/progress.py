@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING
 
+import click
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -47,6 +48,8 @@ def describe(info: RoundInfo, numbers: int, queries: int) -> str:
         f"{count(info.arms, 'arm')} undecided",
         f"{percent(info.numbers_read / numbers)} read",
     ]
+    if info.epsilon is not None:
+        parts.append(f"certificate so far: within {info.epsilon:.3g}")
     if queries > 1:
         parts.insert(0, f"query {info.query + 1} of {queries}")
     return " · ".join(parts)
@@ -68,6 +71,18 @@ def shown_if_slow(numbers: int, queries: int) -> Iterator[Callable[[RoundInfo], 
             return
         task = display.add_task("first round")
         yield lambda info: display.update(task, description=describe(info, numbers, queries))
+
+
+@contextmanager
+def shown_each_round(numbers: int, queries: int) -> Iterator[Callable[[RoundInfo], object] | None]:
+    """Give the `progress` argument of a search: a line for every round, with or without a terminal.
+
+    Parameters
+    ----------
+    numbers, queries
+        As in `describe`.
+    """
+    yield lambda info: click.echo(describe(info, numbers, queries), err=True)
 
 
 @contextmanager

@@ -40,12 +40,46 @@ def print_result(result: TopK) -> None:
         print_sentence(console, f"How: {result.work.choice}.")
 
 
-def print_best(result: TopK) -> None:
-    """Print the best arms of a table of rewards, what is guaranteed of them, and what it cost."""
+def print_best(result: TopK, everything: int, price: float | None) -> None:
+    """Print the best arms of a table of rewards, what is guaranteed of them, and what it cost.
+
+    Parameters
+    ----------
+    result
+        Of the search.
+    everything
+        How many rewards the table has.
+    price
+        What one of them costs, if that is known.
+    """
     console = Console()
     console.print(answer_table(result, None, names=("rank", "arm", "mean reward")))
     print_sentence(console, str(result.certificate))
     print_sentence(console, _work_sentence(result.work, 1))
+    print_sentence(console, saved_sentence(result.work.numbers_read, everything, price))
+
+
+def saved_sentence(read: int, everything: int, price: float | None) -> str:
+    """Say how many rewards fewer than all were read, and what that saves.
+
+    Examples
+    --------
+    >>> saved_sentence(300, 1000, 0.02)
+    'That is 700 rewards fewer than all 1,000 (70 %); at 0.02 each 6.00 instead of 20.00.'
+    >>> saved_sentence(1000, 1000, None), saved_sentence(1001, 1000, None)
+    ('That is all 1,000 rewards.', 'That is 1 reward more than all 1,000 (0.1 %).')
+    """
+    saved = everything - read
+    less = (
+        f"{count(abs(saved), 'reward')} {'fewer' if saved > 0 else 'more'} than all {everything:,}"
+    )
+    sentence = f"That is {less} ({percent(abs(saved) / everything)})"
+    if saved == 0:
+        sentence = f"That is all {count(everything, 'reward')}"
+    if price is not None:
+        cost, whole = price * read, price * everything
+        sentence += f"; at {price:g} each {cost:,.2f} instead of {whole:,.2f}"
+    return f"{sentence}."
 
 
 def print_scan(found: Scanned, data: Path, out: Path) -> None:

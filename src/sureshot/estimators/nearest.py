@@ -43,7 +43,7 @@ class NearestNeighbors(NeighboursBase):
         Empty.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has any.
     n_samples_fit_ : int
         Number of fitted rows.

@@ -156,7 +156,7 @@ class PreparedQueries:
         promised = score_condition = None
         if request.metric == "cosine":
             norms = bounds.exact_norms if computed_norms is None else computed_norms
-            query_norm = cosine.norm_of(query)
+            query_norm = cosine.norm_of(query, team)
             if norms is None:
                 factors = np.full(n_arms, np.nan)  # found with the norms
             else:

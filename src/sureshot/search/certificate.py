@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from sureshot.result import Certificate
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from sureshot.search.problem import Problem
 
 
+@lru_cache(maxsize=16)  # to write one takes longer than to look it up
 def _exact(assumption: str) -> Certificate:
     return Certificate(
         epsilon=0.0,
@@ -32,7 +34,11 @@ _MULTIPLIED = "numpy's matrix product rounds sums of products to nearest, in any
 
 def exact_answer(problem: Problem) -> Certificate:
     """Return the certificate of an answer for which every score was computed."""
-    rests_on = problem.score_condition
+    return exact_on(problem.score_condition)
+
+
+def exact_on(rests_on: Condition | None) -> Certificate:
+    """Return the same, given what even an exact score rests on, if there is anything."""
     return _EXACT if rests_on is None else _exact(rests_on.sentence)
 
 

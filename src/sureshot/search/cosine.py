@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,38 +16,19 @@ if TYPE_CHECKING:
 # one over it, are no numbers to divide by.
 SMALLEST_NORM = 2.0**-900
 
-# Numbers of queries whose norms are computed at once.
-NUMBERS_AT_ONCE = 1 << 15
 
+def norm_of(query: Array, team: Team) -> float:
+    """Return the norm of a query; no square of it overflows or underflows.
 
-def norm_of(query: Array) -> float:
-    """Return the norm of a query that is not all zeros; no square of it overflows or underflows.
-
-    Not by numpy.linalg.norm: that asks BLAS, whose threads take their time and whose digits differ. All in one
-    array: a long query would be pushed out of the caches by others.
+    Not by numpy.linalg.norm: that asks BLAS, whose threads take their time and whose digits differ.
     """
-    values = query.astype(np.float64)
-    smallest, largest = _native.extremes(values)
-    largest = max(-smallest, largest)
-    values /= largest
-    values *= values
-    return largest * math.sqrt(float(np.add.reduce(values)))
+    return float(norms_of(query[None], team)[0])
 
 
 def norms_of(queries: Array, team: Team) -> Floats:
-    """Return the same of several queries, one row each, to the last bit; some at a time, which stay in the caches."""
-    count, width = queries.shape
-    largest, norms = np.empty((2, count))
-    _native.measure_queries(queries, team, largest, norms)
-    together = max(1, NUMBERS_AT_ONCE // width)
-    for start in range(0, count, together):
-        some = slice(start, start + together)
-        values = queries[some].astype(np.float64)
-        values /= largest[some, None]
-        values *= values
-        np.add.reduce(values, axis=1, out=norms[some])
-    np.sqrt(norms, out=norms)
-    norms *= largest
+    """Return the same of several queries, one row each, to the last bit."""
+    norms = np.empty(len(queries))
+    _native.query_norms(queries, team, norms)
     return norms
 
 

@@ -72,8 +72,14 @@ def _answer(problem: Problem, best: Best) -> Answer:
     return Answer(best.positions, best.scores, certificate.exact_answer(problem), "exact")
 
 
+def arms_at_once(n_coordinates: int) -> int:
+    """Return how many arms of so many coordinates are read in one round."""
+    return max(1, NUMBERS_PER_ROUND // n_coordinates)
+
+
 def _arms_per_round(source: Source) -> int:
-    per_round = max(1, NUMBERS_PER_ROUND // source.n_coordinates)
+    numbers = source.evaluated_at_once * NUMBERS_PER_ROUND
+    per_round = int(min(max(1.0, numbers / source.n_coordinates), source.n_arms))
     # Where few arms are no long pieces of columns.
     return max(per_round, FEWEST_ARMS_BY_COLUMN) if source.coordinate_major else per_round
 

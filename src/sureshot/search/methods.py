@@ -17,7 +17,7 @@ from sureshot.search.bandits import (
 )
 from sureshot.search.leaders import leaders
 from sureshot.search.race import betting
-from sureshot.search.race.choice import choose_by_cost
+from sureshot.search.race.choice import choose_by_cost, choose_by_sizes
 from sureshot.theory import budgets
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from sureshot._seed import Rng
     from sureshot.search.problem import Answer, Problem, Tally
+    from sureshot.search.race.choice import Sizes
     from sureshot.search.race.finishing import Outcome
 
     Search = Callable[[Problem, Rng, Tally], Answer]
@@ -71,6 +72,9 @@ class Method:
     reads_everything
         Whether it answers exactly problems like this one, for every query: then many queries share a
         matrix product.
+    why_everything
+        Of data in memory and without limits: if it evaluates every arm of a problem of such sizes, how it went about
+        that, for `Work.choice`; else None.
     substitute
         What answers some problems in its place.
     """
@@ -86,6 +90,7 @@ class Method:
     samples: bool = True
     batch: BatchSearch | None = None
     reads_everything: Callable[[Problem], bool] = lambda problem: False  # noqa: ARG005
+    why_everything: Callable[[Sizes], str | None] = lambda sizes: None  # noqa: ARG005
     substitute: Substitute | None = None
 
     def search_for(self, problem: Problem) -> Search:
@@ -93,6 +98,11 @@ class Method:
         if self.substitute is not None and self.substitute.suits(problem):
             return self.substitute.search
         return self.search
+
+
+def _why_not_raced(sizes: Sizes) -> str | None:
+    choice = choose_by_sizes(sizes)
+    return None if choice.race else choice.words
 
 
 def _from_literature(
@@ -126,6 +136,7 @@ _ALL = (
         "optional",
         batch=betting.race,
         reads_everything=lambda problem: not choose_by_cost(problem).race,
+        why_everything=_why_not_raced,
         substitute=_LEADERS,
     ),
     Method(
@@ -134,6 +145,7 @@ _ALL = (
         "none",
         samples=False,
         reads_everything=lambda problem: True,  # noqa: ARG005
+        why_everything=lambda sizes: "",  # noqa: ARG005
     ),
     Method("bounded-me", bounded_me.search, "none", needs_limits=True, single_coordinates=True),
     _from_literature("median-elimination", median_elimination.search, any_k=False),

@@ -138,7 +138,12 @@ class Tally:
     rounds: list[RoundInfo] = field(default_factory=list)
 
     def end_round(
-        self, arms: int, pulls: int, threshold: float | None = None, active: int | None = None
+        self,
+        arms: int,
+        pulls: int,
+        threshold: float | None = None,
+        active: int | None = None,
+        epsilon: float | None = None,
     ) -> None:
         """Record a finished round and hand it to the caller's progress function."""
         info = RoundInfo(
@@ -149,6 +154,7 @@ class Tally:
             pulls=pulls,
             numbers_read=self.numbers_read,
             threshold=None if threshold is None else 0.0 + self.sign * threshold,
+            epsilon=epsilon,
         )
         self.rounds.append(info)
         if self.progress is not None:

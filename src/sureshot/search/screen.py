@@ -61,6 +61,16 @@ def pays(problems: Sequence[Problem]) -> bool:
     return k <= _largest_share(source) * n_arms
 
 
+def pays_for(n_arms: int, n_coordinates: int, k: int) -> bool:
+    """Return the same of one query of data that lies in memory row by row."""
+    return n_arms * n_coordinates >= FEWEST_NUMBERS and k <= LARGEST_SHARE * n_arms
+
+
+def first_arms(n_coordinates: int, k: int, share: float) -> int:
+    """Return how many arms are screened before it is decided whether to go on."""
+    return max(FIRST_NUMBERS // n_coordinates, math.ceil(FIRST_ARMS * k / share))
+
+
 def search(problem: Problem, tally: Tally, team: Team, per_round: int, best: Best) -> int:
     """Screen the arms of a problem, so many in a round, and add those that can be among the best to `best`.
 
@@ -80,7 +90,7 @@ def search(problem: Problem, tally: Tally, team: Team, per_round: int, best: Bes
         wanted = Wanted(
             problem.k,
             best.scores,
-            max(FIRST_NUMBERS // width, math.ceil(FIRST_ARMS * problem.k / share)),
+            first_arms(width, problem.k, share),
             share,
             None if factors is None else factors[some],
             len(problem.signs) == 2,
@@ -119,10 +129,7 @@ class Screen:
         self._problems, self._tallies, self._team = problems, tallies, team
         self._queries = queries_of(problems)
         self._share = _largest_share(source)
-        self.next_arms = max(  # how many to screen next
-            FIRST_NUMBERS // source.n_coordinates,
-            math.ceil(FIRST_ARMS * problems[0].k / self._share),
-        )
+        self.next_arms = first_arms(source.n_coordinates, problems[0].k, self._share)
 
     def evaluated(self, some: slice, best: Sequence[Best]) -> list[tuple[Ints, Floats]] | None:
         """Return the positions of those of some arms that can be among the k best, and their sums.

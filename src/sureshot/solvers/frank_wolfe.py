@@ -183,11 +183,12 @@ class _Run:
         while True:
             vertex = best_vertex(self.path, gradient, self.domain, self.radius, allowed)
             gap = here - vertex.value
-            decided = gap > self.tol or gap + vertex.loss <= self.tol
-            if vertex.loss == 0 or (decided and gap >= vertex.loss):
+            reached = gap + vertex.loss <= self.tol
+            if vertex.loss == 0 or reached or (gap > self.tol and gap >= vertex.loss):
                 return vertex, max(gap, 0.0)
-            # The gap has shrunk by more than expected, or lies at the tolerance, where only the exact answer decides.
-            allowed = LOSS * (gap + vertex.loss) if gap > self.tol else 0.0
+            # The gap has shrunk by more than expected, or lies near the tolerance, where half of what is left decides unless
+            # there is a better vertex. Either loss is less than half of the last one.
+            allowed = LOSS * (gap + vertex.loss) if gap > self.tol else (self.tol - gap) / 2
 
     def _move(self, gradient: NDArray[np.float64], vertex: Vertex, gap: float) -> bool:
         """Take one step; return False if it leads nowhere."""

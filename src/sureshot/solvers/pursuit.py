@@ -55,7 +55,7 @@ def matching_pursuit(
     rng: Any = None,
     threads: int | None = None,
 ) -> Pursuit:
-    """Approximate a signal greedily: at each step by the atom with the largest |inner product| with what is left.
+    """Approximate a signal greedily: at each step by the atom that has most in common with what is left.
 
     Parameters
     ----------

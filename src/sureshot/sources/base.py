@@ -73,6 +73,9 @@ class Source(ABC):
     arms_together = (
         1  # that are best read together where all are: neighbours from a multiple of it on
     )
+    # Numbers that are evaluated between two reports of progress, over those in memory: elsewhere it costs
+    # something to begin.
+    evaluated_at_once = 1.0
     dense: Dense | None = None  # for the native kernels, if they can read this source themselves
 
     def in_other_layouts(self) -> Iterator[tuple[str, Source]]:

@@ -123,11 +123,16 @@ class CallsInProgress:
             future.cancel()
 
     def last_completed(self) -> dict[Future[Any], Call]:
-        """Cancel, wait for the calls that cannot be cancelled, and return those with rewards."""
+        """Cancel, wait for the calls that cannot be cancelled, and return those with rewards.
+
+        A call that failed may have rewards, too: those that its `PullError` has.
+        """
         self.cancel()
         wait(self._running)
         return {
-            future: call for future, (call, _) in self._running.items() if _error(future) is None
+            future: call
+            for future, (call, _) in self._running.items()
+            if _error(future) is None or paid_by(future) is not None
         }
 
     def _start(self) -> None:
@@ -157,6 +162,14 @@ def _uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if held:
             signal.raise_signal(signal.SIGINT)
+
+
+def paid_by(future: Future[Any]) -> Any:
+    """Return the rewards of a call that has ended: all, or those that its error has; None without any."""
+    error = _error(future)
+    if error is None:
+        return future.result()
+    return error.rewards if isinstance(error, PullError) else None
 
 
 def _error(future: Future[Any]) -> BaseException | None:

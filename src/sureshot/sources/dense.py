@@ -12,7 +12,7 @@ from sureshot._elements import for_kernels
 from sureshot.blocks import Blocks
 from sureshot.sources.base import Screened, Totals
 from sureshot.sources.costs import in_memory
-from sureshot.sources.screening import RoundedQuery, ScreenedBest
+from sureshot.sources.screening import RoundedQuery, ScreenedBest, rounded_float
 from sureshot.sources.tiles import Tiles
 from sureshot.sources.values import REWARDS, ValueSource, dense_of
 
@@ -172,13 +172,10 @@ class DenseSource(ValueSource):
         """
         if self.bytes_per_number == 8 or (self.coordinate_major and _scattered(arms)):
             return None
-        if (
-            self._query.dtype == np.float32
-        ):  # screened as it is, unless products may be too large or too small
-            norm = _native.norm_if_usual(self._query) if self.reward == "ip" else 0.0
-            if norm is not None:
-                return RoundedQuery(self._query, norm, 0.0, 1.0, _native.FLOAT_ROUNDINGS)
-        return self._rounded(self.query)
+        found = None
+        if self._query.dtype == np.float32:
+            found = rounded_float(self.reward, self._query)
+        return self._rounded(self.query) if found is None else found
 
     def _rounded(self, query: Floats) -> RoundedQuery | None:
         if self.bytes_per_number == 8:

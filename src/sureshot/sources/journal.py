@@ -117,7 +117,21 @@ class Journal:
             found = self._run(ANSWER).fetchall()
         if found:
             rows, columns, values = zip(*found, strict=True)
+            if not all(type(value) is float for value in values):
+                raise self._damaged("a reward is no number")
             rewards[np.array(rows), np.array(columns)] = values
+
+    def refuse_outside(
+        self, rewards: Floats, arms: Ints, coordinates: Ints, low: float, high: float
+    ) -> None:
+        """Raise `JournalError` if a known reward of a table is outside its bounds: no such reward is stored."""
+        outside = (rewards < low) | (rewards > high)
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
+            raise self._damaged(
+                f"arm {arms[row]} has reward {rewards[row, column]:.6g} at coordinate "
+                f"{coordinates[column]}, outside bounds=({low:.6g}, {high:.6g})"
+            )
 
     def add(self, entries: Iterable[tuple[int, int, float]]) -> None:
         """Store (arm, coordinate, reward) of some pulls: all of them, or none if this fails."""
@@ -184,12 +198,24 @@ class Journal:
                 )
                 raise JournalError(message) from error
             raise JournalError(f"journal {self.path} cannot be used: {error}") from error
+        except UnicodeDecodeError as error:  # of a message of SQLite that quotes the file
+            raise self._damaged("SQLite cannot read it") from error
+
+    def _damaged(self, why: str) -> JournalError:
+        return JournalError(
+            f"journal {self.path} is damaged: {why}; use a copy of it, or another file"
+        )
 
     def _meta(self) -> dict[str, Any]:
         if not self._run("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             return {}
         rows = self._run("SELECT name, value FROM meta").fetchall()
-        return {name: json.loads(value) for name, value in rows}
+        try:
+            meta = {name: json.loads(value) for name, value in rows}
+            _, _, _ = meta["version"], int(meta["seed"]), dict(meta["search"])
+        except (KeyError, RecursionError, TypeError, ValueError) as error:
+            raise self._damaged("what it belongs to cannot be read") from error
+        return meta
 
     def _create(self, meta: Mapping[str, Any]) -> None:
         self._run(f"PRAGMA application_id = {APPLICATION}")

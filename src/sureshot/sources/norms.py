@@ -44,6 +44,16 @@ def norms_of(data: Array | Matrix, arms: Ints, squares: Floats) -> Floats:
     return norms
 
 
+def leeway_of(rounding: float) -> float:
+    """Return by how much of itself a norm may be off from one that is computed in double."""
+    return rounding + ROUNDING
+
+
+def screened_leeway_of(rounding: float) -> float:
+    """Return by how much of itself a norm may be off from one that is computed in float32."""
+    return rounding + SCREENED_ROUNDING
+
+
 @dataclass(frozen=True, slots=True)
 class PromisedNorms:
     """The norms of some rows, as somebody has promised them."""
@@ -55,12 +65,12 @@ class PromisedNorms:
     @property
     def leeway(self) -> float:
         """By how much of itself a norm may be off from one that is computed in double."""
-        return self.rounding + ROUNDING
+        return leeway_of(self.rounding)
 
     @property
     def screened_leeway(self) -> float:
         """By how much of itself a norm may be off from one that is computed in float32."""
-        return self.rounding + SCREENED_ROUNDING
+        return screened_leeway_of(self.rounding)
 
     def of(self, arms: Ints) -> Floats:
         """Return the promised norms of some of the rows."""

@@ -29,7 +29,7 @@ def column_limits(data: Array | Matrix, arms: Ints, team: Team) -> tuple[Floats,
             Call(at, limits_of_columns, (arms[own] - place.first_row,)) for at, place, own in wanted
         ]
         for (_, place, _), found in zip(wanted, data.run(calls), strict=True):
-            columns = slice(place.first_column, place.last_column)
+            columns = slice(*place.columns)
             np.minimum(low[columns], found[0], out=low[columns])
             np.maximum(high[columns], found[1], out=high[columns])
         return low, high
@@ -49,16 +49,13 @@ def reach_and_squares(
     reach, squares = np.zeros((2, len(arms)))
     if isinstance(data, Partitioned):
         wanted = list(data.owners(arms))
+        # Partitions of the same columns are sent the same objects, which are packed once.
+        parts = {
+            first: (middle[first:last], unit[first:last])
+            for first, last in {place.columns for _, place, _ in wanted}
+        }
         calls = [
-            Call(
-                at,
-                reach_of_rows,
-                (
-                    middle[place.first_column : place.last_column],
-                    unit[place.first_column : place.last_column],
-                    arms[own] - place.first_row,
-                ),
-            )
+            Call(at, reach_of_rows, (*parts[place.first_column], arms[own] - place.first_row))
             for at, place, own in wanted
         ]
         for (_, _, own), found in zip(wanted, data.run(calls), strict=True):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot.errors import BoundsError, JournalError
-from sureshot.sources.calls import Call, Caller, CallerThread, CallsInProgress
+from sureshot.sources.calls import Call, Caller, CallerThread, CallsInProgress, paid_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -47,6 +47,7 @@ class Rewards:
         rewards = np.full((len(arms), len(coordinates)), np.nan)
         if self.journal is not None:
             self.journal.fill(rewards, arms, coordinates)
+            self.journal.refuse_outside(rewards, arms, coordinates, self.low, self.high)
         calls = self._calls(np.isnan(rewards), arms, coordinates)
         running = CallsInProgress(self.caller, self.pull, calls, self.concurrency, self.retries)
         try:
@@ -109,7 +110,7 @@ class Rewards:
         found = []
         for future, call in running.last_completed().items():
             try:
-                values = _as_rewards(future.result(), call)
+                values = _as_rewards(paid_by(future), call)
             except (TypeError, ValueError):
                 continue  # no rewards: the error is this one, or an earlier one
             found.append((call, values, (values >= self.low) & (values <= self.high)))

@@ -38,6 +38,7 @@ class StoredSource(ElsewhereSource):
         As those of a `DenseSource`.
     """
 
+    evaluated_at_once = 4.0  # nothing is read ahead of the first portion
     data: Stored
 
     def __init__(

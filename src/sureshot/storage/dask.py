@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from sureshot.errors import StorageError
 from sureshot.storage.extras import library
+from sureshot.storage.kept import KeptPartitions
 from sureshot.storage.partitioned import Partitioned, Place, as_values
 
 if TYPE_CHECKING:
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
 MODULE = "dask"
 
 # A set of tasks, in nanoseconds: by the threads of this process, and by a scheduler, which takes some time for
-# each task besides.
+# each task besides. The same of calls to workers that keep the partitions.
 ROUND_OF_THREADS = 3e6
 ROUND_OF_SCHEDULER = 8e6
 TASK_OF_SCHEDULER = 0.8e6
+ROUND_OF_CALLS = 2e6
+CALL_OF_WORKER = 0.7e6
 
 # How often a task is tried again, each time a worker dies with it.
 RETRIES = 3
@@ -43,29 +47,37 @@ class DaskMatrix(Partitioned):
         self.client = _client() if client is None else client
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(array.dtype)
-        self._parts = array.to_delayed().ravel().tolist()
+        self._array = array
+        self._kept = KeptPartitions.of(array, self.client)
         rows, columns = (np.cumsum([0, *sizes]).tolist() for sizes in array.chunks)
         self.places = [
             Place(*ours, *theirs) for ours in pairwise(rows) for theirs in pairwise(columns)
         ]
         self.round = ROUND_OF_THREADS
-        if self.client is not None:
+        if self._kept is not None:
+            self.round = ROUND_OF_CALLS + CALL_OF_WORKER * len(set(self._kept.owners().values()))
+        elif self.client is not None:
             self.round = ROUND_OF_SCHEDULER + TASK_OF_SCHEDULER * len(self.places)
 
     def __repr__(self) -> str:
         return f"DaskMatrix({self.dtype}, {self.shape}, {len(self.places)} partitions)"
 
     def run(self, calls: Sequence[Call]) -> list[Any]:
-        """Run the calls as tasks where their partitions are."""
+        """Run the calls where their partitions are: as tasks, unless a worker keeps the partition."""
+        found: dict[int, Any] = {}
+        if self._kept is not None:
+            what = [(call.partition, self._what(call)) for call in calls]
+            found = self._kept.run(_call, what)
+        missing = [at for at in range(len(calls)) if at not in found]
+        results = self._compute([calls[at] for at in missing]) if missing else []
+        found.update(zip(missing, results, strict=True))
+        return [found[at] for at in range(len(calls))]
+
+    def _compute(self, calls: Sequence[Call]) -> list[Any]:
+        """Run each call as a task, for which a partition that is lost is computed again."""
         dask = library("dask", "dask", "a dask array")
         tasks = [
-            dask.delayed(_call, pure=False)(
-                self._parts[call.partition],
-                self.places[call.partition],
-                self.dtype,
-                call.function,
-                call.arguments,
-            )
+            dask.delayed(_call, pure=False)(self._parts[call.partition], *self._what(call))
             for call in calls
         ]
         if self.client is None:
@@ -79,6 +91,15 @@ class DaskMatrix(Partitioned):
                 raise StorageError(message) from error
             raise
         return found
+
+    @cached_property
+    def _parts(self) -> list[Any]:
+        """The partitions, each as something that a task makes first."""
+        parts: list[Any] = self._array.to_delayed().ravel().tolist()
+        return parts
+
+    def _what(self, call: Call) -> tuple[Any, ...]:
+        return self.places[call.partition], self.dtype, call.function, call.arguments
 
 
 def _call(values: Any, place: Place, dtype: np.dtype[Any], function: Any, arguments: Any) -> Any:

@@ -29,6 +29,11 @@ class Place:
     first_column: int
     last_column: int
 
+    @property
+    def columns(self) -> tuple[int, int]:
+        """The first column, and the one after the last."""
+        return self.first_column, self.last_column
+
 
 @dataclass(frozen=True, slots=True)
 class Call:

@@ -165,6 +165,11 @@ class LeaderSearch:
                 leader, arms, self.problem.epsilon, self.levels.pair
             )
 
+    def proved_loss(self, leaders: Ints) -> float:
+        """Return what the leaders lose at most if the search ends now: section 13 of ``docs/theory.md``."""
+        gaps = self.readings.upper - self.readings.lower[leaders, None]
+        return max(self.problem.epsilon, float(gaps[self.unbeaten(leaders)].max(initial=0.0)))
+
     def end_round(self) -> None:
         """Report where the search stands."""
         readings, leaders = self.readings, self.leaders()
@@ -172,7 +177,8 @@ class LeaderSearch:
         arms = int(undecided.any(axis=0).sum() + undecided.any(axis=1).sum())
         threshold = kth_largest(readings.estimates[readings.known()], self.problem.k)
         shown = None if threshold == -math.inf else threshold
-        self.tally.end_round(arms, int(readings.steps[leaders].max()), shown)
+        pulls = int(readings.steps[leaders].max())
+        self.tally.end_round(arms, pulls, shown, epsilon=self.proved_loss(leaders))
 
     def answer(self) -> Answer:
         """Return the leaders and what is guaranteed of them."""
@@ -186,8 +192,7 @@ class LeaderSearch:
             leaders = known[largest(readings.estimates[known], problem.k)]
             undecided = np.flatnonzero(self.unbeaten(leaders).any(axis=0) & ~readings.known())
             readings.lower_uppers(undecided, self.levels.upper)
-            gaps = readings.upper - readings.lower[leaders, None]
-            reached = max(reached, float(gaps[self.unbeaten(leaders)].max(initial=0.0)))
+            reached = self.proved_loss(leaders)
         scores_known = bool(readings.known()[leaders].all())
         if readings.known().all():
             proved = certificate.exact_answer(problem)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from sureshot.search.race.race import Race
 if TYPE_CHECKING:
     from sureshot._seed import Rng
     from sureshot.search.problem import Problem, Tally
+    from sureshot.sources.costs import ReadingCosts
 
 # Where weights are smaller than this, or scores larger, arms are evaluated and not raced.
 SMALLEST_WEIGHT = 2.0**-960
@@ -45,6 +46,43 @@ class Choice:
         return f"{way if self.race else 'every arm evaluated'}: {self.why}"
 
 
+# What sizes and costs decide.
+ALL_WANTED = Choice(race=False, why="all arms are wanted")
+PULLS_PAID = Choice(race=True, why="every pull is paid for")
+WITH_BUDGET = Choice(race=True, why="there is a budget")
+WITH_SMALL_BUDGET = Choice(
+    race=True,
+    why="there is a budget, and the first rounds of a race would cost too much of it",
+    bets=False,
+)
+ROUNDS_COST_MORE = Choice(
+    race=False, why="to evaluate every arm costs less than the rounds of a race"
+)
+FIRST_ROUNDS_COST_LITTLE = Choice(
+    race=True, why="to evaluate every arm costs far more than the first rounds"
+)
+HARDLY_CHEAPER = Choice(race=False, why="to evaluate every arm costs hardly more than a race")
+PERHAPS_CHEAPER = Choice(race=True, why="a race may cost less", sure=False)
+
+
+class Sizes(NamedTuple):
+    """How much there is to search, and what it costs to read: all that a first choice rests on."""
+
+    n_arms: int
+    n_coordinates: int
+    n_blocks: int
+    k: int
+    costs: ReadingCosts
+
+    @classmethod
+    def of(cls, problem: Problem) -> Sizes:
+        """Return those of a problem."""
+        source = problem.source
+        return cls(
+            len(problem.arms), source.n_coordinates, source.blocks.count, problem.k, source.costs
+        )
+
+
 def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Choice:
     """Decide whether to race the arms of a problem or to evaluate all of them."""
     choice = choose_by_cost(problem, rules)
@@ -53,7 +91,7 @@ def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Ch
     possible = if_possible(problem, choice)
     if not possible.race or choice.sure:
         return possible
-    wanted = cost_of_everything(problem) / rules.sampled_gain
+    wanted = cost_of_everything(Sizes.of(problem)) / rules.sampled_gain
     if sampled_cost(problem, rng, tally, rules, wanted) < wanted:
         return Choice(race=True, why="a sample of the arms predicts that racing costs less")
     return Choice(race=False, why="a sample of the arms predicts that racing costs more")
@@ -61,31 +99,39 @@ def choose(problem: Problem, rng: Rng, tally: Tally, rules: policy.Policy) -> Ch
 
 def choose_by_cost(problem: Problem, rules: policy.Policy = policy.DEFAULT) -> Choice:
     """Decide from sizes and costs alone: the same for all queries of the same data."""
-    if len(problem.arms) == problem.k:
-        return Choice(race=False, why="all arms are wanted")
-    if problem.source.costs.each_number_is_paid:
-        return Choice(race=True, why="every pull is paid for")
-    everything = cost_of_everything(problem)
-    gain = everything / least_cost(problem, rules)
-    if problem.limited and not _surely_in_time(problem, everything, rules):
-        if gain < rules.sure_gain:
-            why = "there is a budget, and the first rounds of a race would cost too much of it"
-            return Choice(race=True, why=why, bets=False)
-        return Choice(race=True, why="there is a budget")
+    sizes = Sizes.of(problem)
+    choice = choose_by_sizes(sizes, rules)
+    if choice is ALL_WANTED or choice is PULLS_PAID:
+        return choice
+    if problem.limited:
+        everything = cost_of_everything(sizes)
+        if not _surely_in_time(problem, everything, rules):
+            gain = everything / least_cost(sizes, rules)
+            return WITH_BUDGET if gain >= rules.sure_gain else WITH_SMALL_BUDGET
+    if choice is ROUNDS_COST_MORE:
+        return replace(choice, why=choice.why + better_layout(problem, rules))
+    return choice
+
+
+def choose_by_sizes(sizes: Sizes, rules: policy.Policy = policy.DEFAULT) -> Choice:
+    """Decide the same where nothing limits the search."""
+    if sizes.n_arms == sizes.k:
+        return ALL_WANTED
+    if sizes.costs.each_number_is_paid:
+        return PULLS_PAID
+    everything = cost_of_everything(sizes)
+    gain = everything / least_cost(sizes, rules)
     if gain < rules.least_gain:
-        why = "to evaluate every arm costs less than the rounds of a race"
-        return Choice(race=False, why=why + better_layout(problem, rules))
+        return ROUNDS_COST_MORE
     if gain >= rules.sure_gain:
-        return Choice(race=True, why="to evaluate every arm costs far more than the first rounds")
-    if everything < rules.worth_a_sample:
-        return Choice(race=False, why="to evaluate every arm costs hardly more than a race")
-    return Choice(race=True, why="a race may cost less", sure=False)
+        return FIRST_ROUNDS_COST_LITTLE
+    return HARDLY_CHEAPER if everything < rules.worth_a_sample else PERHAPS_CHEAPER
 
 
 def better_layout(problem: Problem, rules: policy.Policy) -> str:
     """Return words for a layout of the storage in which the arms could be raced, if there is one."""
     for words, source in problem.source.in_other_layouts():
-        other = replace(problem, source=source)
+        other = Sizes.of(replace(problem, source=source))
         if cost_of_everything(other) >= rules.least_gain * least_cost(other, rules):
             return f"; stored as {words} they could be raced"
     return ""
@@ -99,25 +145,24 @@ def _surely_in_time(problem: Problem, everything: float, rules: policy.Policy) -
     return rules.sure_seconds * everything <= 1e9 * left
 
 
-def cost_of_everything(problem: Problem) -> float:
+def cost_of_everything(sizes: Sizes) -> float:
     """Return what it costs to evaluate every arm."""
-    costs = problem.source.costs
-    return costs.everything * problem.source.blocks.count * len(problem.arms)
+    return sizes.costs.everything * sizes.n_blocks * sizes.n_arms
 
 
-def least_cost(problem: Problem, rules: policy.Policy, n_begin: int | None = None) -> float:
+def least_cost(sizes: Sizes, rules: policy.Policy, n_begin: int | None = None) -> float:
     """Return what a race costs if all arms but the k best are dropped as soon as anything is predicted.
 
     With `n_begin` only so many arms are read, and what these find is enough for the others.
     """
-    one_round = problem.source.costs.round
-    if cost_of_everything(problem) < rules.least_gain * one_round:
+    one_round = sizes.costs.round
+    if cost_of_everything(sizes) < rules.least_gain * one_round:
         return (
             one_round  # There is at least one: for a small array the others need not be added up.
         )
-    costs = costs_of(problem.source.costs, len(problem.arms))
-    n_arms, length = n_begin or len(problem.arms), problem.source.blocks.count
-    front, cost = 0, problem.k * costs.row * length
+    costs = costs_of(sizes.costs, sizes.n_arms)
+    n_arms, length = n_begin or sizes.n_arms, sizes.n_blocks
+    front, cost = 0, sizes.k * costs.row * length
     while front < min(rules.fewest_steps, length):
         stop = policy.next_front(rules, costs, front, length, n_arms)
         cost += costs.round + n_arms * costs.visit
@@ -136,8 +181,8 @@ def sampled_cost(
     """Return what a race is predicted to cost, from a few rounds of some arms.
 
     They are read in an order of their own, so that nothing is learnt of the order of the race. First predictions are
-    rough, and mostly too large: while one is above what is wanted, but not by far, and a round costs little next to
-    that, the arms are read on.
+    rough, and on data without a gap too small: there they grow with the root of the steps. While one is neither far
+    below what is wanted nor far above, and a round costs little next to that, the arms are read on.
     """
     n_arms, own = len(problem.arms), generator_of(rng).spawn(1)[0]
     some = np.sort(own.choice(n_arms, min(rules.sampled_arms, n_arms), replace=False))
@@ -160,11 +205,11 @@ def sampled_cost(
     while trial.front < trial.order.length:
         while trial.front < min(front, trial.order.length) and trial.read_on():
             trial.suspend_and_drop()
-        predicted = least_cost(problem, rules) + _cost_of_steps(trial, n_arms)
+        predicted = least_cost(Sizes.of(problem), rules) + _cost_of_steps(trial, n_arms)
         front *= 2
         one_round = trial.costs.round + len(some) * trial.costs.step * (front - trial.front)
         if (
-            predicted < wanted
+            predicted < rules.sampled_trust * wanted
             or predicted > rules.sampled_doubt * wanted
             or front > rules.sampled_steps
             or one_round > rules.sampled_share * wanted

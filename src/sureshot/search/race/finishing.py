@@ -56,16 +56,17 @@ def products_seem_to_cost_less(problem: Problem, rng: Rng, tally: Tally, n_queri
     if problem.limited or problem.source.coordinate_major or not product.suits(problem, n_queries):
         return False
     multiplied = product.cost_of_query(problem, n_queries)
+    sizes = choice.Sizes.of(problem)
     fewest = math.ceil(rules.beginners * len(problem.arms))
-    if choice.least_cost(problem, rules, fewest) >= multiplied:
+    if choice.least_cost(sizes, rules, fewest) >= multiplied:
         return True
-    if choice.cost_of_everything(problem) <= multiplied:
+    if choice.cost_of_everything(sizes) <= multiplied:
         return False
     wanted = choice.Choice(race=True, why="it may cost less than a product", sure=False)
     if not choice.if_possible(problem, wanted).race or _some_wait(problem, rules):
         return False
     return (
-        choice.least_cost(problem, rules) >= multiplied
+        choice.least_cost(sizes, rules) >= multiplied
         or choice.sampled_cost(problem, rng, tally, rules) >= multiplied
     )
 

@@ -29,9 +29,10 @@ class Policy:
     worth_a_sample: float = 5e6  # if evaluating every arm takes this long, in nanoseconds
     sampled_arms: int = 128
     sampled_gain: float = 1.5  # that the sample must predict, since it is small
+    sampled_trust: float = 0.5  # of what is wanted: a prediction below that is believed at once
     sampled_doubt: float = 6.0  # times what is wanted: a prediction above that is believed at once,
     sampled_steps: int = 128  # up to this step one below is made again,
-    sampled_share: float = 0.01  # if a round of the sample costs no more of what is wanted
+    sampled_share: float = 0.02  # if a round of the sample costs no more of what is wanted
 
     # Where norms are known the arms with the largest limits begin, and some of the others are never read.
     beginners: float = 0.125  # share of the arms that begin

@@ -18,7 +18,8 @@ def finishing_pays(race: Race, margin: float = 1.0) -> bool:
         race.rules, race.costs, race.front, race.steps_read, everything
     ):
         # The first arms that were evaluated are seldom the best ones: the threshold will rise.
-        threshold = max(threshold, race.ledger.likely_threshold(race.problem.k))
+        likely = race.ledger.likely_threshold(race.problem.k)
+        threshold = max(threshold, likely, race.problem.expected_score)
     needed, unread = race.ledger.remaining_steps(
         race.problem.team, race.order.length, threshold + race.problem.epsilon, race.log_level
     )

@@ -30,14 +30,15 @@ def open_path(path: Path, name: str | None) -> Array | Stored:
     with pyarrow.memory_map(str(path)) as source:
         try:
             table = pyarrow.ipc.open_file(source).read_all()
-        except pyarrow.ArrowInvalid as error:
+            lists = {
+                field.name: table[field.name]
+                for field in table.schema
+                if pyarrow.types.is_fixed_size_list(field.type)
+            }
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise StorageError(f"{path} cannot be opened as an Arrow file: {error}") from error
-        lists = {
-            field.name: table[field.name]
-            for field in table.schema
-            if pyarrow.types.is_fixed_size_list(field.type)
-        }
         column = the_one_called(name, lists, f"{path}", "a column of lists of one length")
+        _refuse_damaged(column, f"{path}")
         source.seek(0)
         first = source.read_buffer(1).address
         maps = [_map(path, chunk, first) for chunk in column.chunks if len(chunk)]
@@ -48,6 +49,14 @@ def open_path(path: Path, name: str | None) -> Array | Stored:
     begins = [one.offset + np.arange(len(one)) * width * one.itemsize for one in maps]
     shape = (sum(map(len, maps)), width)
     return FileMatrix(path, maps[0].dtype, shape, begins=np.concatenate(begins))
+
+
+def _refuse_damaged(column: Any, name: str) -> None:
+    """Raise `StorageError` if lengths and buffers do not fit: pyarrow would read beyond its memory."""
+    try:
+        column.validate(full=True)
+    except library("pyarrow", "files", name).ArrowInvalid as error:
+        raise StorageError(f"{name} is damaged: {error}") from error
 
 
 def adopt(column: Any) -> Array | Stored:

@@ -28,17 +28,22 @@ MODULE = "h5py"
 def open_path(path: Path, name: str | None) -> Array | Stored:
     """Open a dataset of a file: the one of that name, or the only matrix."""
     h5py = library("h5py", "files", f"{path}")
-    try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise StorageError(f"{path} cannot be opened as HDF5: {error}") from error
     found: dict[str, Any] = {}
 
     def visit(key: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and item.ndim == 2:
             found[key] = item
 
-    file.visititems(visit)
+    try:
+        h5py.File(path, "r").visititems(visit)
+    except (
+        KeyError,
+        OSError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:  # damaged files raise any of these
+        raise StorageError(f"{path} cannot be opened as HDF5: {error}") from error
     wanted = None if name is None else name.strip("/")
     return adopt(the_one_called(wanted, found, f"{path}", "a dataset with 2 dimensions"))
 

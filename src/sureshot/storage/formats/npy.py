@@ -29,6 +29,6 @@ def open_path(path: Path, name: str | None) -> Array:
             raise StorageError(f"{path} is not a .npy file (write one with numpy.save)")
     try:
         array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (EOFError, SyntaxError, TokenError, ValueError) as error:
+    except (EOFError, OverflowError, SyntaxError, TokenError, ValueError) as error:
         raise StorageError(f"cannot use {path} as an array of numbers: {error}") from error
     return array

@@ -63,12 +63,19 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
         text = file.read(length)
     try:
         header = json.loads(text)
-        for key, value in header.items():
-            if key != "__metadata__":
-                _, _, (_, _) = value["dtype"], value["shape"], value["data_offsets"]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        valid = all(_valid(value) for key, value in header.items() if key != "__metadata__")
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise StorageError(f"{path} is cut off, or not a safetensors file") from error
+    if not valid:
+        raise StorageError(f"{path} is not a safetensors file: its header is wrong")
     return header, 8 + length
+
+
+def _valid(tensor: dict[str, Any]) -> bool:
+    """Return whether a header says of a tensor what the format allows: natural numbers, in this order."""
+    shape, (start, stop) = tensor["shape"], tensor["data_offsets"]
+    natural = all(type(number) is int and number >= 0 for number in (*shape, start, stop))
+    return natural and start <= stop and isinstance(tensor["dtype"], str)
 
 
 def _dtype(name: str, path: Path) -> np.dtype[Any]:

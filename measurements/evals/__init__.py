@@ -1,0 +1,3 @@
+"""What a search saves among models that are paid by the answer: docs/evals.md."""
+
+from __future__ import annotations

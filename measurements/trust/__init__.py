@@ -1,0 +1,3 @@
+"""How often answers are wrong, and what hostile input does: docs/trust.md."""
+
+from __future__ import annotations
