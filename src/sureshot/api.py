@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sureshot._validate.request import best_arms_request, scan_request, top_k_request
 from sureshot.at_once import answer_at_once
 from sureshot.cuda.arrays import is_on_device
+from sureshot.cuda.known import TENSORS
 from sureshot.prepare.best_arms import prepare_best_arms
 from sureshot.prepare.top_k import prepare_top_k
 from sureshot.prepare.whole_scan import scan_all
@@ -149,6 +150,14 @@ def top_k(
     >>> int(indices[0])
     7
     """
+    if TENSORS and id(data) in TENSORS:
+        others = (replacement, budget, budget_seconds, where, row_scale, expected_score)
+        others += (threads, block, progress, client)
+        if all(other is None for other in others):
+            key = (k, metric, epsilon, delta, method)
+            found: TopK | None = TENSORS[id(data)].top_k(data, query, key, bounds, rng)
+            if found is not None:
+                return found
     if is_on_device(data):
         from sureshot.cuda import top_k as device  # noqa: PLC0415 - small calls of the host pay for it
 

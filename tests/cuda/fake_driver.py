@@ -148,6 +148,18 @@ class FakeDriver:
                 answer(Params.from_address(address), row, query, metric, index)
         return (0,)
 
+    def cuLaunchKernelEx(self, config: Any, function: Any, *arguments: Any) -> tuple[int]:
+        grid = (config.gridDimX, config.gridDimY, config.gridDimZ)
+        block = (config.blockDimX, config.blockDimY, config.blockDimZ)
+        return self.cuLaunchKernel(
+            function, *grid, *block, config.sharedMemBytes, config.hStream, *arguments
+        )
+
+    CUlaunchConfig = CUlaunchAttribute = CUlaunchAttributeValue = SimpleNamespace
+    CUlaunchAttributeID = SimpleNamespace(
+        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION="early"
+    )
+
     def CUstream(self, address: int) -> int:
         return address
 

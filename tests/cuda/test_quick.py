@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.cuda import quick, request, top_k
+from sureshot.cuda import known, request, top_k
 from tests.cuda.populations import low_rank
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Setting:
             return checked(*arguments, **more)
 
         monkeypatch.setattr(top_k, "checked", counted)
-        monkeypatch.setattr(quick, "_known", {})
+        known.TENSORS.clear()
         self.ask()
         self.ask()
         assert self.checks == 1  # the second call was like the first
@@ -107,7 +107,7 @@ def setting(card: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> Setting:
 def test_the_answers_are_the_same(setting: Setting) -> None:
     short = setting.ask()
     assert setting.checks == 1
-    quick._known.clear()
+    known.TENSORS.clear()
     long = setting.ask()
     assert setting.checks == 2
     assert short.indices.tolist() == long.indices.tolist()

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # The oldest cards whose instructions the kernels use.
 OLDEST = (8, 0)
 
+# Those on which a kernel may be launched before the one that it follows has ended.
+EARLY = (9, 0)
+
 EXTRA = "pip install 'sureshot[cuda]'"
 
 
@@ -53,7 +56,7 @@ class Device:
     """One card, with the context that all libraries of this process share."""
 
     def __init__(self, number: int) -> None:
-        driver = bindings()
+        driver = self.driver = bindings()
         self.number = number
         self.handle = check(driver.cuDeviceGet(number))
         self.context = check(driver.cuDevicePrimaryCtxRetain(self.handle))
@@ -78,7 +81,7 @@ class Device:
     @contextmanager
     def current(self) -> Iterator[None]:
         """Make this device the current one of the thread, for a while."""
-        driver = bindings()
+        driver = self.driver
         if int(check(driver.cuCtxGetCurrent())) == int(self.context):
             yield
             return
@@ -114,9 +117,8 @@ class Memory:
 
 
 def _free(on: Device, pointer: int) -> None:
-    driver = bindings()
     with on.current():
-        driver.cuMemFree(pointer)  # at the end of the process the driver may be gone
+        on.driver.cuMemFree(pointer)  # at the end of the process the driver may be gone
 
 
 class Pinned:
@@ -136,9 +138,8 @@ class Pinned:
 
 
 def _free_host(on: Device, address: int) -> None:
-    driver = bindings()
     with on.current():
-        driver.cuMemFreeHost(address)
+        on.driver.cuMemFreeHost(address)
 
 
 def upload(on: Device, values: Array) -> Memory:
@@ -183,17 +184,20 @@ def load(image: bytes) -> Any:
 class Launches:
     """Launches of kernels with one structure as their argument, prepared once."""
 
-    def __init__(self, argument: ctypes.Structure, threads: int) -> None:
+    def __init__(self, on: Device, argument: ctypes.Structure, threads: int) -> None:
         self.argument = argument  # kept, since the launches read it where it is
         self._pointers = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
         self._address = ctypes.addressof(self._pointers)
         self._threads = threads
         self._launch = bindings().cuLaunchKernel
+        self._launch_early = bindings().cuLaunchKernelEx
+        self._early = on.capability >= EARLY
+        self._prepared: dict[Any, Any] = {}
 
     def run(
         self, kernel: Kernel, grid: tuple[int, int], stream: Any, threads: int | None = None
     ) -> None:
-        """Launch a kernel; the structure is copied now."""
+        """Launch a kernel after all that the stream has before; the structure is copied now."""
         across, down = grid
         size = threads or self._threads
         # fmt: off
@@ -203,6 +207,42 @@ class Launches:
         # fmt: on
         if status:
             check((status,))
+
+    def follow(
+        self, kernel: Kernel, grid: tuple[int, int], stream: Any, threads: int | None = None
+    ) -> None:
+        """Launch a kernel that waits itself for the one before it, which `run` or this has launched.
+
+        It is then there when that one ends. Every kernel but the first of a search waits so.
+        """
+        if not self._early:
+            self.run(kernel, grid, stream, threads)
+            return
+        key = (kernel.name, grid)
+        prepared = self._prepared.get(key)
+        if prepared is None or prepared[1] is not stream:
+            prepared = (self._configuration(kernel, grid, stream, threads), stream)
+            self._prepared[key] = prepared
+        status = self._launch_early(prepared[0], kernel.handle, self._address, 0)[0]
+        if status:
+            check((status,))
+
+    def _configuration(
+        self, kernel: Kernel, grid: tuple[int, int], stream: Any, threads: int | None
+    ) -> Any:
+        driver = bindings()
+        value = driver.CUlaunchAttributeValue()
+        value.programmaticStreamSerializationAllowed = 1
+        attribute = driver.CUlaunchAttribute()
+        kinds = driver.CUlaunchAttributeID
+        attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        attribute.value = value
+        made = driver.CUlaunchConfig()
+        made.gridDimX, made.gridDimY, made.gridDimZ = *grid, 1
+        made.blockDimX, made.blockDimY, made.blockDimZ = threads or self._threads, 1, 1
+        made.sharedMemBytes, made.hStream = kernel.shared, stream
+        made.attrs, made.numAttrs = [attribute], 1
+        return made
 
 
 _streams: dict[int, Any] = {}

@@ -77,7 +77,7 @@ def measure(
         argument.grid = on.processors
         driver.check(driver.bindings().cuMemsetD32(argument.outside, 0xFFFFFFFF, 1))
         driver.check(driver.bindings().cuCtxSynchronize())
-        launches = driver.Launches(argument, THREADS)
+        launches = driver.Launches(on, argument, THREADS)
         if matrix.by_column:
             tiles = -(-n_rows // THREADS)
             argument.splits = max(1, min(matrix.shape[1], FEWEST_BLOCKS // tiles))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sureshot.cuda import driver
 from sureshot.cuda.arrays import torch_stream
+from sureshot.cuda.known import TENSORS
 from sureshot.cuda.request import bounds_key, seed_of
 
 if TYPE_CHECKING:
@@ -47,12 +48,52 @@ class Known(NamedTuple):
     matrix: DeviceMatrix
     ready: dict[Any, Ready]
 
-    def is_of(self, data: Any) -> bool:
-        """Return whether this is what is known of a tensor, and not of one that had its address before."""
-        return self.reference() is data
-
-
-_known: dict[int, Known] = {}
+    def top_k(
+        self, data: Any, query: Any, key: tuple[Any, ...], bounds: Any, rng: Any
+    ) -> TopK | None:
+        """Answer a call like an earlier one; None if there was none."""
+        started = time.perf_counter()
+        if (
+            self.reference() is not data
+            or data._version != self.version
+            or data.data_ptr() != self.pointer
+            or data.shape != self.shape
+            or data.stride() != self.strides
+        ):
+            return None
+        try:
+            ready = self.ready.get(key)
+        except TypeError:  # of arguments that have no hash: they are refused elsewhere
+            return None
+        if (
+            ready is None
+            or ready.bounds is not bounds
+            or type(query) is not type(data)
+            or query.dtype is not ready.query_type
+            or query.shape != ready.query_shape
+            or query.get_device() != self.device
+            or not query.is_contiguous()
+            or query.data_ptr() % 16
+            or query.is_neg()
+            or type(key[0]) is not int
+        ):
+            return None
+        search, kind = ready.search(), ready.kind
+        matrix = self.matrix
+        if search is None:
+            return None
+        if int(driver.bindings().cuCtxGetCurrent()[1]) != int(matrix.device.context):
+            return None
+        seed = seed_of(rng)
+        stream = driver.stream(torch_stream(sys.modules["torch"], self.device))
+        with matrix.lock:
+            search.begin(query.data_ptr(), search.width, 1, seed, key[2], stream)
+            search.wait(1, stream)
+            record = search.records[0]
+            kind.refuse_bad(record, search.epoch)
+            scores, positions = search.scores[0], search.positions[0]
+            kind.refuse_long(scores, positions, record.square)
+            return kind.result(record, scores, positions, time.perf_counter() - started)
 
 
 def remember(
@@ -67,62 +108,13 @@ def remember(
     if not query.is_cuda or not query.is_contiguous() or matrix.changes is None:
         return
     place = id(data)
-    known = _known.get(place)
+    known = TENSORS.get(place)
     if known is None or known.matrix is not matrix:
-        reference = weakref.ref(data, lambda _: _known.pop(place, None))
+        reference = weakref.ref(data, lambda _: TENSORS.pop(place, None))
         pointer, device = data.data_ptr(), data.get_device()
         layout = data.shape, data.stride()
         known = Known(reference, data._version, pointer, *layout, device, matrix, {})
-        _known[place] = known
+        TENSORS[place] = known
     if len(known.ready) >= MOST_KINDS:
         known.ready.clear()
     known.ready[key] = Ready(weakref.ref(search), kind, bounds, query.dtype, query.shape)
-
-
-def top_k(
-    data: Any, query: Any, key: tuple[Any, ...], bounds: Any, rng: Any, started: float
-) -> TopK | None:
-    """Answer a call like an earlier one; None if there was none."""
-    known = _known.get(id(data))
-    if (
-        known is None
-        or not known.is_of(data)
-        or data._version != known.version
-        or data.data_ptr() != known.pointer
-        or data.shape != known.shape
-        or data.stride() != known.strides
-    ):
-        return None
-    try:
-        ready = known.ready.get(key)
-    except TypeError:  # of arguments that have no hash: they are refused elsewhere
-        return None
-    if (
-        ready is None
-        or ready.bounds is not bounds
-        or type(query) is not type(data)
-        or query.dtype is not ready.query_type
-        or query.shape != ready.query_shape
-        or query.get_device() != known.device
-        or not query.is_contiguous()
-        or query.data_ptr() % 16
-        or query.is_neg()
-        or type(key[0]) is not int
-    ):
-        return None
-    search, kind = ready.search(), ready.kind
-    matrix = known.matrix
-    if search is None:
-        return None
-    if int(driver.bindings().cuCtxGetCurrent()[1]) != int(matrix.device.context):
-        return None
-    seed = seed_of(rng)
-    stream = driver.stream(torch_stream(sys.modules["torch"], known.device))
-    with matrix.lock:
-        search.begin(query.data_ptr(), search.width, 1, seed, key[2], stream)
-        search.wait(1, stream)
-        record = search.records[0]
-        kind.refuse_bad(record, search.epoch)
-        scores, positions = search.scores[0], search.positions[0]
-        kind.refuse_long(scores, positions, record.square)
-        return kind.result(record, scores, positions, time.perf_counter() - started)

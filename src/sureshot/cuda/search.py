@@ -135,7 +135,7 @@ class Search:
             self.kernels = [(named[name], stage) for name, stage in KERNELS]
             # On a card with too little shared memory each query has a pass of its own.
             self.product = [named[name] for name in product if name in named]
-        self._launches = driver.Launches(p, plans.THREADS)
+        self._launches = driver.Launches(on, p, plans.THREADS)
         self._epoch = 0
         self._stream: Any = None
 
@@ -250,17 +250,19 @@ class Search:
         p.grid = max(2, 2 * self.device.processors // count)
         # The queries of a batch share the pass that a second chance may save: it must cost as little for all of them.
         p.chance = self.plan.chance(count)
-        run, grid = self._launches.run, (p.grid, count)
-        for kernel, stage in self.kernels[:-1]:
+        follow, grid = self._launches.follow, (p.grid, count)
+        (first, _), *others, (last, _) = self.kernels
+        self._launches.run(first, grid, stream)
+        for kernel, stage in others:
             p.stage = stage
-            run(kernel, grid, stream)
+            follow(kernel, grid, stream)
         if count > 1 and self.product:
             p.batch = count
             narrow, multiply, screen = self.product
-            run(narrow, grid, stream)
-            run(multiply, (self.device.processors, 1), stream, 32 * TILE_WARPS)
-            run(screen, grid, stream)
-        run(self.kernels[-1][0], grid, stream)
+            follow(narrow, grid, stream)
+            follow(multiply, (self.device.processors, 1), stream, 32 * TILE_WARPS)
+            follow(screen, grid, stream)
+        follow(last, grid, stream)
 
     def wait(self, count: int, stream: Any) -> None:
         """Wait until the answers of so many queries are in the host's memory."""

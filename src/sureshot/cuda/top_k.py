@@ -58,10 +58,6 @@ def top_k(
     key = (k, metric, epsilon, delta, method)
     plain = where is None and row_scale is None
     plain = plain and all(value is None for value in unsupported.values())
-    if plain:
-        found = quick.top_k(data, query, key, bounds, rng, started)
-        if found is not None:
-            return found
     request = checked(
         data,
         query,

@@ -85,7 +85,7 @@ __device__ void choose(const Params& p, Work* work, int query, Merge& sm) {
     const int* arm = p.best_arm + (size_t)query * p.best_capacity;
     const int found = fresh(work->found), enough = max(2 * p.k, 256);
     u64 low = 0, high = ~0ull;                                  // at least k are >= low, fewer are >= high
-    int last = 0x7fffffff, above = found;
+    int last = p.n, above = found;                              // no position is as large
     if (found > enough) {
         while (high - low > 1) {
             const u64 middle = low + (high - low) / 2;

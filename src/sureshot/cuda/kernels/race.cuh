@@ -225,7 +225,7 @@ __device__ __forceinline__ void run_race(const Params& p, Work* work, int query,
         const ROW* row = p.data + (size_t)(arm.position >= 0 ? row_at(p, arm.position) : 0) * p.stride;
         const int group = step + (place & ~(LANES - 1));        // a multiple of four, but for an order that has ended
         int4 four = make_int4(-1, -1, -1, -1);
-        if (arm.position >= 0 && group < end) four = __ldg(reinterpret_cast<const int4*>(blocks + group));
+        if (arm.position >= 0 && group < end) four = *reinterpret_cast<const int4*>(blocks + group);
         #pragma unroll
         for (int i = 0; i < LANES; i++) {
             const int block = i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
@@ -239,7 +239,7 @@ __device__ __forceinline__ void run_race(const Params& p, Work* work, int query,
             const float4* q = reinterpret_cast<const float4*>(drawn + (size_t)at * COLUMNS + chunk * ELEMENTS);
             #pragma unroll
             for (int e = 0; e < ELEMENTS; e += 4) {
-                const float4 x = __ldg(q + e / 4);
+                const float4 x = q[e / 4];
                 const float v0 = element(read[i], e), v1 = element(read[i], e + 1);
                 const float v2 = element(read[i], e + 2), v3 = element(read[i], e + 3);
                 products[i] = e ? products[i] + v0 * x.x : v0 * x.x;
@@ -258,7 +258,7 @@ __device__ __forceinline__ void run_race(const Params& p, Work* work, int query,
         s.inverse_weight = s.inverse_left = 0.0f;
         float2 inverse = make_float2(0.0f, 0.0f);
         if (reads) {
-            const float4 loaded = __ldg(reinterpret_cast<const float4*>(order + at));
+            const float4 loaded = *reinterpret_cast<const float4*>(order + at);
             s.inverse_weight = loaded.y;
             s.inverse_left = loaded.w;
             inverse = __ldg(p.inverse + at);
