@@ -151,9 +151,9 @@ def top_k(
     7
     """
     if TENSORS and id(data) in TENSORS:
-        others = (replacement, budget, budget_seconds, where, row_scale, expected_score)
-        others += (threads, block, progress, client)
-        if all(other is None for other in others):
+        some = (replacement, budget, budget_seconds, where, row_scale)
+        others = (expected_score, threads, block, progress, client)
+        if all(given is None for given in (*some, *others)):
             key = (k, metric, epsilon, delta, method)
             found: TopK | None = TENSORS[id(data)].top_k(data, query, key, bounds, rng)
             if found is not None:

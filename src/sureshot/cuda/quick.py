@@ -48,13 +48,17 @@ class Known(NamedTuple):
     matrix: DeviceMatrix
     ready: dict[Any, Ready]
 
+    def is_of(self, data: Any) -> bool:
+        """Return whether this is what is known of a tensor, and not of one that had its address before."""
+        return self.reference() is data
+
     def top_k(
         self, data: Any, query: Any, key: tuple[Any, ...], bounds: Any, rng: Any
     ) -> TopK | None:
         """Answer a call like an earlier one; None if there was none."""
         started = time.perf_counter()
         if (
-            self.reference() is not data
+            not self.is_of(data)
             or data._version != self.version
             or data.data_ptr() != self.pointer
             or data.shape != self.shape
