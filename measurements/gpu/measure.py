@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +19,8 @@ from sureshot.cuda.matrix import matrix_of
 K = 10
 QUERIES = 20
 BATCHES = (1, 16)
-# Repeats of a batch, whose queries are the same.
+# How often each single query is asked, with other seeds, and repeats of a batch, whose queries are the same.
+ROUNDS = 2
 REPEATS = 8
 
 
@@ -33,6 +33,8 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=100_000)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
+    clock.warm_up()
+    clock.stay_near_the_card()
     dtype = getattr(torch, options.dtype)
     n = round(options.gigabytes * 1e9 / (options.width * dtype.itemsize))
     data, queries = sets.SETS[options.set](n, options.width, dtype, QUERIES)
@@ -68,7 +70,7 @@ class Side:
 
     def measured(self, batch: int) -> dict[str, Any]:
         """Return the times of one size of batch, in microseconds."""
-        repeats = QUERIES if batch == 1 else REPEATS
+        repeats = ROUNDS * QUERIES if batch == 1 else REPEATS
 
         def some(of: Any, i: int) -> Any:
             return of[i % len(of)] if batch == 1 else of[:batch]
@@ -86,14 +88,16 @@ class Side:
             return sureshot.top_k(self.data, some(self.queries, i), K, bounds=self.bounds, rng=i)
 
         clock.warm_up()
-        everywhere = os.sched_getaffinity(0)
-        clock.stay_on_the_fastest_processor()
         for i in range(3):
             product_to_host(i)
             search(i)
         results = [search(i) for i in range(repeats)]
         right = [
-            int((found.indices == (self.right[i] if batch == 1 else self.right[:batch])).all())
+            int(
+                (
+                    found.indices == (self.right[i % QUERIES] if batch == 1 else self.right[:batch])
+                ).all()
+            )
             for i, found in enumerate(results)
         ]
         kept = matrix_of(self.data, device_array(self.data, "data")).searches.values()
@@ -110,7 +114,6 @@ class Side:
             "device": round(clock.device_microseconds(launch, repeats), 1),
             "wall": round(clock.wall_microseconds(search, repeats), 1),
         }
-        os.sched_setaffinity(0, everywhere)
         return {
             "right": sum(right),
             "asked": repeats,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from measurements.gpu import figure
 from measurements.harness import page
 from sureshot.experiments import drawing, rows
-from sureshot.experiments.numbers import per_cent
+from sureshot.experiments.numbers import digits, per_cent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def lines(found: list[Row]) -> list[str]:
             str(row["batch"]),
             f"{row['torch_device']:,.0f} / {row['torch_wall']:,.0f}",
             f"{row['device']:,.0f} / {row['wall']:,.0f}",
-            f"{row['torch_wall'] / row['wall']:.1f} ×",
+            f"{digits(row['torch_wall'] / row['wall'], 3)} ×",
             per_cent(row["share"]),
             f"{row['right']} of {row['asked']}",
         ]

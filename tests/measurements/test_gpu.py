@@ -41,7 +41,7 @@ def test_the_table() -> None:
         ["80 GB", "1"],
         ["4 GB", "16"],
     ]
-    assert "10.0 ×" in lines[0]
+    assert "| 10 × |" in lines[0]
     assert "20 of 20" in lines[0]
     (words,) = table.sentence(found)
     assert "a card" in words

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from measurements.estimators import table as estimators_table
+from measurements.gpu import figure as gpu_figure
+from measurements.gpu import table as gpu_table
 from measurements.harness.page import DOCS
 from measurements.plane import figure as plane_figure
 from measurements.plane import table as plane_table
@@ -45,6 +47,16 @@ def test_speed() -> None:
     committed = pictures.read((DOCS / "figures" / "speed.svg").read_text(encoding="utf-8"))
     assert any(committed.marks)
     drawn = drawing.svg(figure.NAME, speed_table.picture(found))
+    pictures.assert_same(pictures.read(drawn), committed)
+
+
+def test_gpu() -> None:
+    found = rows.read(DOCS / "results" / gpu_table.ROWS)
+    assert all(row["right"] >= row["asked"] - 1 for row in found)
+    assert_on_page(gpu_table.PAGE, "gpu", gpu_table.lines(found))
+    assert_on_page(gpu_table.PAGE, "gpu machine", gpu_table.sentence(found))
+    committed = pictures.read((DOCS / "figures" / "gpu.svg").read_text(encoding="utf-8"))
+    drawn = drawing.svg(gpu_figure.NAME, gpu_figure.picture(found))
     pictures.assert_same(pictures.read(drawn), committed)
 
 
