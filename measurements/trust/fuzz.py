@@ -81,6 +81,7 @@ def attempt(batch: Batch, folder: Path, count: int = TOGETHER) -> Row:
         "answered": answered,
         "found": [text for text in wrong if text.strip()],
         "seconds": round(time.monotonic() - began, 2),
+        "commit": machine.environment()["commit"],
     }
 
 
@@ -145,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = fuzz_table.summary(rows.read(settings.out))
     print("\n".join(fuzz_table.lines(found)))
     if settings.write:
-        rows.write(COMMITTED, [{**row, **machine.environment()} for row in found])
+        rows.write(COMMITTED, found)
         page.rewrite(page.DOCS / "trust.md", {"fuzz": fuzz_table.lines(found)})
 
 

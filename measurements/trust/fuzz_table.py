@@ -25,6 +25,7 @@ def summary(raw: Iterable[Row]) -> list[Row]:
             "answered": sum(row["answered"] for row in group),
             "found": sum(len(row["found"]) for row in group),
             "seeds": len({row["seed"] for row in group}),
+            "commits": sorted({row["commit"] for row in group}),
         }
         for kind, group in sorted(groups.items())
     ]

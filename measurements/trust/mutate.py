@@ -85,7 +85,8 @@ def try_one(mutant: Mutant) -> Row:
     except subprocess.TimeoutExpired:
         said, by = "noticed", "no end"
     seconds = round(time.monotonic() - began, 2)
-    return {**asdict(mutant), "outcome": said, "by": by[:80], "seconds": seconds}
+    found = {"outcome": said, "by": by[:80], "seconds": seconds}
+    return {**asdict(mutant), **found, "commit": machine.environment()["commit"]}
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -127,8 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = rows.belonging(sample(settings.mutants), rows.read(settings.out))
     print("\n".join(mutants_table.counts(found)))
     if settings.write:
-        environment = machine.environment()
-        rows.write(COMMITTED, [{**row, "commit": environment["commit"]} for row in found])
+        rows.write(COMMITTED, found)
         page.rewrite(page.DOCS / "trust.md", mutants_table.sections(found))
 
 

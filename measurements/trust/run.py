@@ -42,9 +42,10 @@ def measure(settings: argparse.Namespace) -> None:
     left = rows.missing(cases.parts(settings.searches), rows.read(settings.out))
     end = time.monotonic() + 60 * settings.minutes
     reported, made, wrong = time.monotonic(), 0, 0
+    found_with = {"commit": machine.environment()["commit"]}
     with multiprocessing.get_context("spawn").Pool(settings.processes) as pool:
         for row in pool.imap_unordered(searches.measure, left):
-            rows.append(settings.out, row)
+            rows.append(settings.out, {**row, **found_with})
             made, wrong = made + row["trials"], wrong + row["wrong"]
             if row["broken"]:
                 command.report(f"a broken promise: {row}")
@@ -67,8 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = table.summary(rows.read(settings.out))
     print("\n".join(table.lines(found)))
     if settings.write:
-        environment = {**machine.environment(), "seed": searches.SEED}
-        rows.write(COMMITTED, [{**row, **environment} for row in found])
+        rows.write(COMMITTED, [{**row, "seed": searches.SEED} for row in found])
         page.rewrite(page.DOCS / "trust.md", table.sections(found))
         drawn = drawing.svg(figure.NAME, figure.picture(found))
         (page.DOCS / "figures" / f"{figure.NAME}.svg").write_text(drawn, encoding="utf-8")

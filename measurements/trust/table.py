@@ -26,7 +26,9 @@ def summary(raw: Iterable[Row]) -> list[Row]:
     populations: dict[tuple[object, ...], dict[str, dict[str, int]]] = defaultdict(
         lambda: defaultdict(lambda: dict.fromkeys(COUNTS, 0))
     )
+    commits = set()
     for row in raw:
+        commits.add(row["commit"])
         counts = populations[tuple(row[name] for name in KIND)][row["population"]]
         for name in COUNTS:
             counts[name] += row[name]
@@ -41,6 +43,7 @@ def summary(raw: Iterable[Row]) -> list[Row]:
                 "worst": worst,
                 "worst_wrong": own[worst]["wrong"],
                 "worst_trials": own[worst]["trials"],
+                "commits": sorted(commits),  # that all searches were made with
             }
         )
     return found

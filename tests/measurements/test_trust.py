@@ -82,7 +82,7 @@ def test_wrong_answers_are_counted() -> None:
 def test_the_worst_data_is_named() -> None:
     rows_of_two = [
         {**dataclasses.asdict(cell(population=name)), **dict.fromkeys(table.COUNTS, 0)}
-        | {"trials": 50, "wrong": wrong}
+        | {"trials": 50, "wrong": wrong, "commit": "abc"}
         for name, wrong in (("coins", 3), ("late", 9), ("late", 1))
     ]
     (found,) = table.summary(rows_of_two)

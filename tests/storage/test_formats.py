@@ -207,6 +207,17 @@ def test_a_file_that_is_cut_off_is_refused(data: Array, form: str, tmp_path: Pat
     assert "rows" in str(caught.value)
 
 
+def test_chunks_that_are_written_during_a_search_are_an_error(data: Array, tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    path = as_zarr(data, tmp_path, chunks=(10, 70))
+
+    def write(_: object) -> None:
+        zarr.open(path, mode="r+")[3, 100:200] = 1.0
+
+    with pytest.raises(StorageError, match=r"rows.zarr has changed while it was searched"):
+        sureshot.top_k(open_matrix(path), np.ones(data.shape[1]), method="exact", progress=write)
+
+
 @pytest.mark.parametrize("form", ["safetensors", "hdf5", "zarr", "arrow"])
 def test_a_file_of_something_else_is_refused(form: str, tmp_path: Path) -> None:
     path = tmp_path / f"x{SUFFIXES[form]}"

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from sureshot.errors import StorageError
 from sureshot.storage.chunked import ChunkedMatrix
 from sureshot.storage.extras import library
+from sureshot.storage.fingerprint import FileState
 from sureshot.storage.matrix import InFile
 from sureshot.storage.named import the_one_called
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sureshot.storage.base import Stored
 
 SUFFIXES = (".zarr",)
@@ -46,8 +49,15 @@ def adopt(array: Any) -> Stored:
     if getattr(array, "ndim", None) != 2:
         shape = getattr(array, "shape", None)
         raise ValueError(f"data must have 2 dimensions (arms, coordinates), got shape {shape}")
-    name = str(array.store_path)
-    return ChunkedMatrix(array, array.chunks, name=name, threads=THREADS, files=_files(array))
+    files = _files(array)
+    return ChunkedMatrix(
+        array,
+        array.chunks,
+        name=str(array.store_path),
+        threads=THREADS,
+        changed=None if files is None else _since_now(files[0]),
+        files=files,
+    )
 
 
 def _files(array: Any) -> tuple[InFile] | None:
@@ -57,3 +67,9 @@ def _files(array: Any) -> tuple[InFile] | None:
         return None
     folder = root / array.store_path.path
     return (InFile(folder, "all chunks"),) if folder.is_dir() else None
+
+
+def _since_now(folder: InFile) -> Callable[[], str | None]:
+    """Return what says whether a folder has changed since, and how."""
+    opened = FileState.of(folder)
+    return lambda: opened.difference(FileState.of(folder))
