@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -32,8 +33,9 @@ COMMITTED = page.DOCS / "results" / "trust-mutants.jsonl"
 ROOT = Path(__file__).parents[2]
 SEED = 19
 PATIENCE = 300.0  # seconds: a mutant that takes longer is noticed, too
+MEMORY = 4 << 30  # bytes of its process: the same
 
-# The modules, and the tests that must notice what is wrong with them: first those that are about them.
+# The modules, and the tests that must notice what is wrong with them, after the examples of the module itself.
 TESTS = {
     "theory.budgets": ("tests/theory/test_bandit_schedules.py",),
     "theory.concentration": ("tests/theory/test_concentration.py", "tests/theory/test_radii.py"),
@@ -60,10 +62,15 @@ def sample(count: int) -> list[Mutant]:
     return found[:count]
 
 
+def _limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
 def try_one(mutant: Mutant) -> Row:
     """Run the tests with one mutant planted, up to the first that fails."""
     began = time.monotonic()
-    tests = TESTS[mutant.module.removeprefix("sureshot.")]
+    examples = f"tests/test_docstrings.py::test_examples[{mutant.module}]"
+    tests = (examples, *TESTS[mutant.module.removeprefix("sureshot.")])
     words = ["-q", "-x", "-p", "no:cacheprovider", "-p", "measurements.trust.planting", *tests]
     environment = {
         mutants.VARIABLE: f"{mutant.module}:{mutant.number}",
@@ -78,6 +85,7 @@ def try_one(mutant: Mutant) -> Row:
             text=True,
             check=False,
             timeout=PATIENCE,
+            preexec_fn=_limit_memory,
         )
         said = "survived" if ended.returncode == 0 else "noticed"
         last = [line for line in ended.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
