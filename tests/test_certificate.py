@@ -75,6 +75,7 @@ def test_an_exact_answer_rests_on_its_scores_alone() -> None:
     found = certificate.exact_answer(problem(UNCHECKED))
     assert (found.epsilon, found.delta, found.exact) == (0.0, 0.0, True)
     assert found.unconditional
+    assert found.every_position
     assert found.assumption == "no assumption is needed"
     given = certificate.exact_answer(problem(UNCHECKED, assumption("the norms are right")))
     assert given.assumption == "as long as the norms are right"

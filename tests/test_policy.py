@@ -206,6 +206,8 @@ def test_giving_up_is_considered_when_so_much_was_spent_however_far_the_front_is
     ):
         found = policy.finishing_may_pay(rules, ROWS, front, steps, ahead, blocks, 0)
         assert found is considered
+    # What was spent besides counts as well.
+    assert policy.finishing_may_pay(rules, ROWS, 32, 19_000, 900, blocks, 0, 200 * ROWS.step)
     # The bets of the next round would take more memory than there is.
     almost = ROWS.ledger_bytes * 10 // 11
     assert policy.finishing_may_pay(rules, ROWS, 32, 1000, 101, blocks, almost)
