@@ -38,7 +38,8 @@ def test_screened_inner_products(width: int, norm: float, lost: float, square: f
     )
     score = 5.0
     found = float(terms.errors(np.array([score]), np.array([square]))[0])
-    assert found == pytest.approx(expected * WIDER + score * 2.0**-50, rel=1e-9)
+    assert found == pytest.approx(expected * WIDER + score * 2.0**-50, rel=1e-9, abs=0)
+    assert terms.of_score == 2.0**-50
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -58,7 +59,7 @@ def test_screened_distances(width: int, lost: float, score: float) -> None:
         found = float(terms.errors(np.array([-score]), None)[0])
         # What is due to the score and what is due to its error are added, not combined: never less.
         assert expected <= found
-        assert found == pytest.approx(expected * WIDER + score * 2.0**-50, rel=1e-7, abs=1e-17)
+        assert found == pytest.approx(expected * WIDER + score * 2.0**-50, rel=1e-7, abs=0)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -93,7 +94,7 @@ def test_multiplied_scores(
     )
     arms = products.arm_errors(terms, queries, np.array([size**2]), np.ones(1))
     found = unit * arms.fixed[0] + queries.lengths[0] * arms.factor[0]
-    assert found == pytest.approx(expected, rel=1e-9)
+    assert found == pytest.approx(expected, rel=1e-9, abs=0)
     assert arms.offset[0] == (-(size**2) / 2 if distance else 0)
 
 
@@ -108,7 +109,7 @@ def test_a_factor_of_a_row_multiplies_what_its_score_is_off() -> None:
         products.arm_errors(terms, queries, np.full(1, 4.0), np.full(1, factor))
         for factor in (1.0, 3.0)
     )
-    assert thrice.factor == pytest.approx(3 * once.factor)
+    assert thrice.factor == pytest.approx(3 * once.factor, abs=0)
     assert (once.scale[0], thrice.scale[0]) == (1.0, 3.0)
 
 
@@ -122,7 +123,7 @@ def test_queries_without_a_norm_count_as_small_ones() -> None:
         ).lengths
         for norm in (0.0, 2.0**-10 / 1.001)
     )
-    assert nothing == pytest.approx(small)
+    assert nothing == pytest.approx(small, abs=0)
 
 
 @pytest.mark.parametrize("width", [1, 784, 8192, 8193, 100_000])
