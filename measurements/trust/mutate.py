@@ -6,29 +6,27 @@ with the same command.
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 from measurements.harness import command, machine, page
-from measurements.trust import mutants, mutants_table
+from measurements.trust import mutants, mutants_table, running
 from sureshot.experiments import rows
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from measurements.trust.mutants import Mutant
     from sureshot.experiments.rows import Row
 
-RAW = Path("results/trust/mutants.jsonl")
 COMMITTED = page.DOCS / "results" / "trust-mutants.jsonl"
 ROOT = Path(__file__).parents[2]
 SEED = 19
@@ -110,33 +108,15 @@ def try_one(mutant: Mutant) -> Row:
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mutants", type=command.at_least_one, default=300)
-    parser.add_argument(
-        "--minutes", type=float, default=30.0, help="at most; 30 by default, 0: only write"
-    )
-    parser.add_argument("--processes", type=int, default=machine.available_threads())
-    parser.add_argument("--out", type=Path, default=RAW)
-    parser.add_argument("--write", action="store_true", help="write rows and tables to docs")
-    return parser.parse_args(arguments)
+    return running.parser_of("mutants", 300, 30, __doc__).parse_args(arguments)
 
 
 def measure(settings: argparse.Namespace) -> None:
     """Try what is missing, as long as there is time."""
-    end = time.monotonic() + 60 * settings.minutes
-
-    def one(mutant: Mutant) -> Row | None:
-        return try_one(mutant) if time.monotonic() < end else None
-
     left = rows.missing(sample(settings.mutants), rows.read(settings.out))
-    with ThreadPoolExecutor(settings.processes) as threads:
-        for row in threads.map(one, left):
-            if row is None:
-                command.report("time is over: the same command goes on")
-                break
-            rows.append(settings.out, row)
-            if row["outcome"] == "survived":
-                command.report(mutants_table.shown(row))
+    for row in running.try_in_time(try_one, left, settings):
+        if row["outcome"] == "survived":
+            command.report(mutants_table.shown(row))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
