@@ -150,61 +150,37 @@ def top_k(
     >>> int(indices[0])
     7
     """
-    if TENSORS and id(data) in TENSORS:
-        some = (replacement, budget, budget_seconds, where, row_scale)
-        others = (expected_score, threads, block, progress, client)
-        if all(given is None for given in (*some, *others)):
-            key = (k, metric, epsilon, delta, method)
-            found: TopK | None = TENSORS[id(data)].top_k(data, query, key, bounds, rng)
-            if found is not None:
-                return found
-    if is_on_device(data):
-        from sureshot.cuda import top_k as device  # noqa: PLC0415 - small calls of the host pay for it
-
-        return device.top_k(
-            data,
-            query,
-            k,
-            metric=metric,
-            epsilon=epsilon,
-            delta=delta,
-            bounds=bounds,
-            method=method,
-            where=where,
-            row_scale=row_scale,
-            rng=rng,
-            unsupported={
-                "replacement": replacement,
-                "budget": budget,
-                "budget_seconds": budget_seconds,
-                "expected_score": expected_score,
-                "threads": threads,
-                "block": block,
-                "progress": progress,
-                "client": client,
-            },
-        )
     started = time.perf_counter()
-    request = top_k_request(
-        data=opened(data, client),
-        query=query,
-        k=k,
-        metric=metric,
-        epsilon=epsilon,
-        delta=delta,
-        bounds=bounds,
-        method=method,
-        replacement=replacement,
-        budget=budget,
-        budget_seconds=budget_seconds,
-        where=where,
-        row_scale=row_scale,
-        expected_score=expected_score,
-        rng=rng,
-        threads=threads,
-        block=block,
-        progress=progress,
-    )
+    arguments: dict[str, Any] = {
+        "query": query,
+        "k": k,
+        "metric": metric,
+        "epsilon": epsilon,
+        "delta": delta,
+        "bounds": bounds,
+        "method": method,
+        "replacement": replacement,
+        "budget": budget,
+        "budget_seconds": budget_seconds,
+        "where": where,
+        "row_scale": row_scale,
+        "expected_score": expected_score,
+        "rng": rng,
+        "threads": threads,
+        "block": block,
+        "progress": progress,
+    }
+    found: TopK | None = None
+    if TENSORS and client is None and id(data) in TENSORS:
+        found = TENSORS[id(data)].top_k(data, arguments, started)
+    if found is None and is_on_device(data):
+        from sureshot.cuda import request as checks  # noqa: PLC0415 - small calls of the host pay for it
+        from sureshot.cuda import top_k as device  # noqa: PLC0415
+
+        found = device.top_k(checks.device_request(data, client=client, **arguments), started)
+    if found is not None:
+        return found
+    request = top_k_request(data=opened(data, client), **arguments)
     found = answer_at_once(request, started)
     return run_queries(prepare_top_k(request), started) if found is None else found
 
