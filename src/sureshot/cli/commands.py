@@ -125,8 +125,8 @@ def scan(
 
     DATA is a file of numpy, safetensors, HDF5 or Arrow, or a folder of zarr, of shape (rows, columns). It is
     not loaded, so it may be larger than memory. Every later search with --bounds OUT.npz has an
-    unconditional guarantee and reads less; if DATA has changed since, it is refused. A scan that was
-    stopped goes on where it was.
+    unconditional guarantee, and mostly reads less. Once DATA has changed, its bounds are refused. A scan
+    that was stopped goes on where it was.
 
     Without OUT.npz the bounds are stored beside DATA: those of data.npy in data.bounds.npz. An older
     scan is replaced, another file is not.

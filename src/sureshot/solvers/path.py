@@ -67,7 +67,7 @@ class Solution:
     certificate
         What is guaranteed about the whole path.
     work
-        What the searches cost, the scan with them.
+        What the searches cost, including the scan.
     answers
         The search of each question, in the order in which they were asked.
     """
