@@ -81,6 +81,36 @@ def test_a_budget_is_raced_for_a_share_of_what_reading_everything_costs() -> Non
     assert policy.racing_steps(rules, ROWS, 100, 10_000, 16) == first + few
 
 
+def race_of(ledger: Any, **changes: Any) -> Any:
+    """Return what predictions need of a race that has just begun."""
+    problem = SimpleNamespace(
+        arms=range(50), k=1, epsilon=0.25, team=TEAM, expected_score=changes.pop("expected_score")
+    )
+    begun = {
+        "problem": problem,
+        "ledger": ledger,
+        "order": SimpleNamespace(length=1_000),
+        "rules": policy.DEFAULT,
+        "costs": ROWS,
+        "threshold": 0.0,
+        "front": 32,
+        "steps_read": 32 * 50,
+        "log_level": 3.0,
+    }
+    return SimpleNamespace(**begun | changes)
+
+
+def test_a_replay_waits_while_the_threshold_is_to_rise() -> None:
+    """At an exact threshold far below the expected one it would tell little of the race."""
+    nothing = SimpleNamespace()
+    assert remaining.threshold_will_rise(race_of(nothing, expected_score=1.0))
+    assert not remaining.threshold_will_rise(race_of(nothing, expected_score=-math.inf))
+    assert not remaining.threshold_will_rise(race_of(nothing, expected_score=1.0, threshold=2.0))
+    # What is expected counts no more when much was read.
+    late = race_of(nothing, expected_score=1.0, front=500, steps_read=500 * 50)
+    assert not remaining.threshold_will_rise(late)
+
+
 def test_early_predictions_are_made_at_the_expected_score() -> None:
     """Or at what the estimates promise, or at the exact threshold, whichever is the largest."""
     asked: list[float] = []
@@ -93,21 +123,7 @@ def test_early_predictions_are_made_at_the_expected_score() -> None:
         likely_threshold=lambda k: 1.0, remaining_steps=remaining_steps, n_undecided=50, bytes=0
     )
     for expected in (-math.inf, 0.5, 3.0):
-        problem = SimpleNamespace(
-            arms=range(50), k=1, epsilon=0.25, team=TEAM, expected_score=expected
-        )
-        race: Any = SimpleNamespace(
-            problem=problem,
-            ledger=ledger,
-            order=SimpleNamespace(length=1_000),
-            rules=policy.DEFAULT,
-            costs=ROWS,
-            threshold=0.0,
-            front=32,
-            steps_read=32 * 50,
-            log_level=3.0,
-        )
-        assert not remaining.finishing_pays(race)
+        assert not remaining.finishing_pays(race_of(ledger, expected_score=expected))
     assert asked == [1.25, 1.25, 3.25]
 
 
@@ -144,6 +160,15 @@ def test_rounds_end_where_a_group_of_bets_does_unless_pulls_cost() -> None:
         )
     assert policy.next_front(policy.DEFAULT, PULLS, 100, 10_000, 50) == 120
     assert policy.next_front(policy.DEFAULT, ROWS, 999, 1001, 50) == 1001
+
+
+def test_a_first_round_with_a_guess_is_worth_coming_to_every_arm() -> None:
+    """A visit costs as much as 29 steps; without a guess there are no bets in the first round."""
+    fronts = [
+        policy.next_front(policy.DEFAULT, ROWS, 0, 10_000, 50, guessed=guessed)
+        for guessed in (False, True)
+    ]
+    assert fronts == [policy.DEFAULT.first_front, 32]
 
 
 def test_rounds_that_are_trips_may_be_longer() -> None:

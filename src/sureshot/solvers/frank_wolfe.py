@@ -128,6 +128,7 @@ def frank_wolfe(
         metric=metric,
         delta=delta,
         questions=None,
+        about=most + 2,  # one more to begin with, and one to end
         bounds=bounds,
         method=method,
         rng=rng,
