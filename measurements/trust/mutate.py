@@ -58,7 +58,11 @@ TESTS = {
         "tests/theory/test_error_terms.py",
         "tests/test_screen.py",
     ),
-    "theory.wealth": ("tests/test_ledger.py", "tests/test_guarantee_betting.py"),
+    "theory.wealth": (
+        "tests/theory/test_wealth.py",
+        "tests/test_ledger.py",
+        "tests/test_guarantee_betting.py",
+    ),
     "search.certificate": ("tests/test_certificate.py", "tests/test_budget.py"),
     "search.race.policy": ("tests/test_policy.py", "tests/test_choice.py"),
 }
