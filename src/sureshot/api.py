@@ -120,7 +120,7 @@ def top_k(
     expected_score
         About what the k-th best score will be, if that is known: from the last of many similar queries, say, as in a
         solver. It helps to decide whether to sample or to read everything, where few rows stand out among many;
-        neither the answer nor the guarantee depends on it.
+        the guarantee does not depend on it.
     rng
         Seed or numpy Generator of the random order. Queries that depend on earlier answers must not
         reuse one integer seed: pass a Generator.

@@ -247,7 +247,7 @@ def demo(rows: int, columns: int, seed: int, as_json: bool) -> None:
     default="small",
     show_default=True,
     help="small: smaller data and fewer settings, about a minute for everything. paper: the paper's "
-    "sizes, 10,000 rows of 100,000 numbers, which are 4 GB; takes an hour or two.",
+    "sizes, 10,000 rows of 100,000 numbers, which are 4 GB; takes an hour and a half.",
 )
 @click.option(
     "--data",
@@ -275,9 +275,8 @@ def reproduce(
 ) -> None:
     """Repeat the experiments of the paper, and write a report.
 
-    WHAT is a figure or the table of the paper, or all of them. Every measurement is stored as a row
-    of JSON at once: after Ctrl-C the same command continues, and when all rows exist it only writes the
-    report again.
+    fig1 to fig4 and table1 are those of the paper. Every measurement is stored as a row of JSON at once:
+    after Ctrl-C the same command continues, and when all rows exist it only writes the report again.
     """
     names = list(reproduction.EXPERIMENTS) if what == "all" else [what]
     out = out or Path("results") / f"reproduce-{scale}"
