@@ -122,7 +122,7 @@ class Kind(NamedTuple):
         return TopK(
             shown,
             indices,
-            self.certificate(max(reasons), exact=all(exact)),
+            self.certificate(MULTIPLIED if MULTIPLIED in reasons else 0, exact=all(exact)),
             Work(
                 numbers,
                 numbers / (count * self.n * self.width),

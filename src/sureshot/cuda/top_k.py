@@ -13,7 +13,7 @@ from sureshot.bounds import Bounds, bounds_of_scan
 from sureshot.cuda import driver, quick
 from sureshot.cuda.answers import Kind, exact_certificate
 from sureshot.cuda.arrays import DeviceArray
-from sureshot.cuda.layout import ASKED
+from sureshot.cuda.layout import ASKED, SMALL_DATA
 from sureshot.cuda.matrix import Norms, matrix_of
 from sureshot.cuda.measuring import NO_LIMITS, measure
 from sureshot.cuda.queries import Queries, answered
@@ -150,6 +150,7 @@ class _Call:
             exact=exact,
             equal=equal,
             rounding=0.0 if scanned else known.norm_rounding,
+            tops=_tops(bounds) if scanned else None,
         )
 
     def measured(self, pointer: int, query_type: str, *, aligned: bool) -> tuple[Norms, TopK]:
@@ -168,7 +169,10 @@ class _Call:
             squares[arms] = found.squares
         elif request.arms is not None:
             sums = sums[request.arms]
-        norms = Norms(squares, matrix.device, SCANNED, exact=True, equal=False, rounding=0.0)
+        tops = found.largest if arms is None else None
+        norms = Norms(
+            squares, matrix.device, SCANNED, exact=True, equal=False, rounding=0.0, tops=tops
+        )
         if keep:
             matrix.norms["measured"] = norms
         return norms, self.first_answer(sums, squares, pointer, query_type)
@@ -226,7 +230,7 @@ class _Call:
             query_type=query_type,
             query_aligned=aligned,
             n_queries=min(request.n_queries, MOST_QUERIES),
-            whole=ASKED if request.exact else 0,
+            whole=ASKED if request.exact else SMALL_DATA if matrix.small else 0,
         )
         if request.metric == "cosine":
             self.refuse_directionless(
@@ -247,6 +251,15 @@ def _norm(square: float) -> float:
     if square == 0:
         raise ValueError("metric='cosine' needs a query that is not all zeros")
     return math.sqrt(square)
+
+
+def _tops(scanned: Bounds) -> Floats:
+    """Return what no value of a row exceeds, by a scan."""
+    assert scanned.reach is not None
+    assert scanned.scale is not None
+    assert scanned.middle is not None
+    farthest: Floats = scanned.reach * scanned.scale.max() + np.abs(scanned.middle).max()
+    return farthest * (1 + 1e-9)
 
 
 def largest(scores: Floats, k: int) -> Ints:
