@@ -317,7 +317,7 @@ def best_of_each(
 ) -> None: ...
 def query_sums(
     term: QueryTerm,
-    query: Floats,
+    query: Array,
     by: Floats,
     block: int,
     shift: int,
@@ -348,7 +348,7 @@ def totals(
 ) -> None: ...
 def row_scores(
     dense: Dense,
-    queries: Floats,
+    queries: Floats | None,
     arms: Ints,
     team: Team,
     scores: Floats,
