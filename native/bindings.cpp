@@ -277,6 +277,20 @@ NB_MODULE(_native, m) {
     def_all_finite(std::type_identity<Values>{});
     def_all_finite(std::type_identity<FloatValues>{});
 
+    const auto def_all_equal = [&]<class Some>(std::type_identity<Some>) {
+        m.def(
+            "all_equal",
+            [](const Some& values, const Reals& others) {
+                if (values.ndim() != 1 || values.shape(0) != others.shape(0)) return false;
+                const Unlocked unlocked(values.size());
+                return all_equal(values.data(), others.data(), static_cast<std::int64_t>(values.size()));
+            },
+            "values"_a.noconvert(), "others"_a.noconvert(),
+            "Return whether these are the same numbers, in the same shape; NaN is none.");
+    };
+    def_all_equal(std::type_identity<Values>{});
+    def_all_equal(std::type_identity<FloatValues>{});
+
     bind_files(m);
     bind_race(m);
     bind_selection(m);

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sureshot.cuda import driver, matrix
+from sureshot.cuda import driver, matrix, plan
 from tests.cuda.fake_driver import FakeDriver, install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def small_data_is_raced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let data of tests race, which is all small: a test of small data sets this back."""
+    monkeypatch.setattr(plan, "SMALL_BYTES", 0)
 
 
 @pytest.fixture

@@ -25,6 +25,13 @@ class FakeArray:
         self.values = np.asarray(values)
         self.stream = stream
 
+    def __getitem__(self, part: Any) -> FakeArray:
+        return FakeArray(self.values[part])
+
+    @property
+    def T(self) -> FakeArray:
+        return FakeArray(self.values.T)
+
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         return {
@@ -141,9 +148,9 @@ class FakeDriver:
         (row, query, metric), name = function
         self.launched.append(name)
         address: Any = (ctypes.c_void_p * 1).from_address(arguments[8])[0]
-        if name in ("measure", "measure_columns"):
+        if name.startswith("measure"):
             measure(Measure.from_address(address), row, query, metric)
-        elif name == "last":
+        elif name in ("last", "whole"):
             for index in range(arguments[1]):
                 answer(Params.from_address(address), row, query, metric, index)
         return (0,)

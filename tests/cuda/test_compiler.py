@@ -57,5 +57,6 @@ def test_without_a_folder_to_keep_them_kernels_are_compiled(
 
 def test_all_parts_of_the_source_are_there() -> None:
     text = compiler.source()
-    for name in ("first", "race", "exact", "last", "measure", "multiply", "screen"):
+    names = ("first", "race", "exact", "last", "whole", "measure", "measure_short", "multiply")
+    for name in (*names, "multiply_integers", "pack", "screen"):
         assert f"{name}(const __grid_constant__" in text

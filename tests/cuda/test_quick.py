@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot.cuda import known, request, top_k
+from sureshot.cuda import known, request
 from tests.cuda.populations import low_rank
 
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ class Tensor:
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.values.shape)
+
+    def dim(self) -> int:
+        return len(self.values.shape)
+
+    def __len__(self) -> int:
+        return len(self.values)
 
     def stride(self) -> tuple[int, ...]:
         return tuple(step // self.values.itemsize for step in self.values.strides)
@@ -66,13 +72,13 @@ class Setting:
         self.rows, self.query = Tensor(_aligned(rows)), Tensor(_aligned(query))
         self.bounds = sureshot.scan(self.rows)  # type: ignore[arg-type]
         self.checks = 0
-        checked = request.checked
+        checked = request.device_request
 
         def counted(*arguments: Any, **more: Any) -> Any:
             self.checks += 1
             return checked(*arguments, **more)
 
-        monkeypatch.setattr(top_k, "checked", counted)
+        monkeypatch.setattr(request, "device_request", counted)
         known.TENSORS.clear()
         self.ask()
         self.ask()
@@ -180,6 +186,23 @@ def test_other_queries_are_checked(setting: Setting) -> None:
         assert setting.checks == before + 1
     with pytest.raises(ValueError, match="4000 coordinates"):
         setting.ask(Tensor(_aligned(values[:100])))
+
+
+def test_batches_like_an_earlier_one(setting: Setting) -> None:
+    values = setting.query.values
+    for factor in (1, -1):
+        rows = np.stack([factor * values, values[::-1], 2 * values])
+        found = setting.ask(Tensor(_aligned(rows)))
+        assert setting.checks == 2
+        for at, row in enumerate(rows):
+            alone = setting.ask(Tensor(_aligned(row)))
+            assert alone.indices.tolist() == found.indices[at].tolist()
+            assert alone.scores.tobytes() == found.scores[at].tobytes()
+    bad = rows.copy()
+    bad[1, 7] = np.nan
+    with pytest.raises(ValueError, match="query must be finite"):
+        setting.ask(Tensor(_aligned(bad)))
+    assert setting.checks == 2
 
 
 def test_bounds_that_may_change_are_read_each_time(setting: Setting) -> None:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import sureshot
+from sureshot.cuda import plan
+from sureshot.cuda.search import KERNELS
 from tests.cuda.fake_driver import FakeDriver, on_card
 
 
@@ -69,3 +71,26 @@ def test_columns_that_lie_side_by_side(card: FakeDriver, metric: str) -> None:
     np.testing.assert_allclose(
         np.asarray(sureshot.scan(on_device).norms), np.linalg.norm(data.astype(np.float64), axis=1)
     )
+
+
+def test_small_data_is_read_whole(card: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One query by one launch, several by a product: a race would take as long."""
+    values = rows(500, 4000) / 16
+    query = values[3] + rows(1, 4000, seed=2)[0]
+    queries = np.stack([query, query[::-1]])
+    for dtype, prepared in ((np.float32, "narrow"), (np.float16, "pack")):
+        data = on_card(values.astype(dtype))
+        bounds = sureshot.scan(data)
+        launched = []
+        for limit in (data.values.nbytes, data.values.nbytes - 1):
+            monkeypatch.setattr(plan, "SMALL_BYTES", limit)
+            for asked in (query, queries):
+                card.launched.clear()
+                found = sureshot.top_k(data, asked, 5, bounds=bounds, rng=1)
+                assert found.certificate.exact == (limit == data.values.nbytes)
+                launched.append(card.launched.copy())
+        multiplied = [prepared, "multiply" if prepared == "narrow" else "multiply_integers"]
+        assert launched[0] == ["whole"]
+        assert launched[1] == ["first", *multiplied, "screen", "last"]
+        assert launched[2] == [name for name, _ in KERNELS]
+        assert launched[3] == [*launched[2][:-1], *multiplied, "screen", "last"]

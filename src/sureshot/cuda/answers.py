@@ -122,7 +122,7 @@ class Kind(NamedTuple):
         return TopK(
             shown,
             indices,
-            self.certificate(max(reasons), exact=all(exact)),
+            self.certificate(MULTIPLIED if MULTIPLIED in reasons else 0, exact=all(exact)),
             Work(
                 numbers,
                 numbers / (count * self.n * self.width),
@@ -168,6 +168,19 @@ class Kind(NamedTuple):
             )
         if self.metric == "cosine" and record.square == 0:
             raise ValueError("metric='cosine' needs a query that is not all zeros")
+
+    def refuse_any(self, works: Any, scores: Floats, positions: Ints, epoch: int) -> None:
+        """Raise what is wrong with any of several queries; `works` is an array of their records."""
+        wrong = (works["bad_query"] == epoch) | (works["bad_norm"] == epoch)
+        wrong |= works["bad_score"] == epoch
+        if self.metric == "cosine":
+            wrong |= works["square"] == 0
+        if wrong.any():
+            self.refuse_bad(works.view(np.recarray)[int(np.argmax(wrong))], epoch)
+        if self.norms.rounding == 0:
+            return
+        for one, own, places in zip(works["square"], scores, positions, strict=True):
+            self.refuse_long(own, places, float(one))
 
     def refuse_long(self, scores: Floats, positions: Ints, square: float) -> None:
         """Raise an error if a row of the answer must be longer than its norm, by Cauchy and Schwarz.

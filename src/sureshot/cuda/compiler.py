@@ -28,9 +28,12 @@ PARTS = (
     "order.cuh",
     "answer.cuh",
     "exact.cuh",
+    "short_rows.cuh",
+    "evaluate.cuh",
     "measure.cuh",
     "race.cuh",
     "product.cuh",
+    "integers.cuh",
     "search.cu",
 )
 
@@ -92,6 +95,8 @@ def rounding_constants(chunk: int) -> dict[str, str]:
     double = {
         "RAISED_WEIGHT": 1 + rounding.WEIGHT_SHARE,
         "EXACT_SHARE": rounding.EXACT_SHARE,
+        "LARGEST_NUMBER": rounding.MOST_NUMBER,
+        "HALF": rounding.HALF,
         "SMALLEST_QUERY": rounding.LEAST_QUERY,
         "LARGEST_QUERY": rounding.MOST_QUERY,
     }

@@ -12,12 +12,12 @@ from sureshot.cuda import plan
 _POINTERS = (
     "data", "query", "square", "factor", "rows", "leaders", "inverse", "weights", "order",
     "drawn_blocks", "drawn", "slots", "sample", "work", "mark", "records", "best_arm", "best_score",
-    "partial", "narrowed", "products", "out_arm", "out_score", "out_work",
+    "partial", "narrowed", "products", "grid_of_row", "packed", "totals", "out_arm", "out_score", "out_work",
 )  # fmt: skip
 _INTEGERS = (
     "n", "width", "blocks", "k", "first", "slot_count", "few", "capacity", "best_capacity", "pieces",
     "piece", "direct", "low", "high", "second", "third", "chance", "sample_stride", "samples", "batch",
-    "padded", "parts", "whole",
+    "padded", "parts", "steps", "whole",
 )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ class Measure(ctypes.Structure):
 WORK = np.dtype(
     [
         ("tau", "f8"), ("square", "f8"), ("weight", "f8"), ("scale", "f8"),
-        ("blocks", "u8"), ("rows", "u8"), ("exact", "u8"),
+        ("blocks", "u8"), ("rows", "u8"), ("grid_of_query", "f8"), ("size", "u8"),
         ("steps", "i4"), ("complete", "i4"), ("state", "i4"), ("reason", "i4"), ("stage", "i4"),
         ("bad_query", "u4"), ("bad_score", "u4"), ("bad_norm", "u4"), ("bad_row", "i4"),
         ("begin", "i4"), ("end", "i4"), ("found", "i4"), ("count", "i4", 4), ("queue", "i4", 8),
@@ -118,7 +118,7 @@ def product_bytes(itemsize: int) -> int:
 
 
 # Why every arm was evaluated.
-ASKED, NO_HOPE, BEYOND_RANGE, TOO_MANY, FEW_ARMS, SHORT_ROWS, MULTIPLIED = range(1, 8)
+ASKED, NO_HOPE, BEYOND_RANGE, TOO_MANY, FEW_ARMS, SHORT_ROWS, MULTIPLIED, SMALL_DATA = range(1, 9)
 REASONS = {
     0: "a race",
     ASKED: "every arm was evaluated, as asked",
@@ -127,5 +127,6 @@ REASONS = {
     TOO_MANY: "every arm was evaluated: too many were left for the memory of a search",
     FEW_ARMS: "every arm was evaluated: there are few",
     SHORT_ROWS: "every arm was evaluated: rows are short",
+    SMALL_DATA: "every arm was evaluated: the data is so small that a race would take as long",
     MULTIPLIED: "every arm was multiplied with all such queries of the batch, and the best of them evaluated",
 }

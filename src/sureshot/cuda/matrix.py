@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sureshot.cuda import compiler, driver
+from sureshot.cuda import compiler, driver, plan
+from sureshot.cuda import rounding as constants
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
@@ -37,16 +38,35 @@ class Norms:
     """Squared norms of the rows of a matrix, or of upper bounds of them, on the device and on the host."""
 
     def __init__(
-        self, squares: Floats, on: Device, words: str, *, exact: bool, equal: bool, rounding: float
+        self,
+        squares: Floats,
+        on: Device,
+        words: str,
+        *,
+        exact: bool,
+        equal: bool,
+        rounding: float,
+        tops: Floats | None = None,
     ) -> None:
         self.squares = squares
         self.words = words  # what it rests on that they are right
         self.rounding = rounding  # by how much of itself a norm may be off
         self.exact = exact  # they are the norms, and not just upper bounds
         self.equal = equal  # one bound for all rows: nothing is known of which are longer
+        self.tops = tops  # no value of a row is larger, if that is known
         self.bounds: Any = None  # what they were made of, if that is kept
         self.largest = float(np.sqrt(squares.max()))
         self.memory = driver.upload(on, squares)
+        self._grids: driver.Memory | None = None
+
+    def grids(self, on: Device) -> driver.Memory:
+        """Return what values of each row are multiplied with before they are rounded to whole numbers of 16 bits."""
+        assert self.tops is not None, "only where the largest values are known"
+        if self._grids is None:
+            with np.errstate(divide="ignore"):
+                grids = np.minimum(constants.MOST_NUMBER / self.tops, constants.MOST_GRID)
+            self._grids = driver.upload(on, grids.astype(np.float32))
+        return self._grids
 
 
 class DeviceMatrix:
@@ -93,6 +113,12 @@ class DeviceMatrix:
             return False
         sizes = (self.pointer, self.strides[0] * self.itemsize, self.shape[1] * self.itemsize)
         return all(size % CHUNK_BYTES == 0 for size in sizes)
+
+    @property
+    def small(self) -> bool:
+        """Whether reading all of it takes no longer than a race."""
+        rows, width = self.shape
+        return rows * width * self.itemsize <= plan.SMALL_BYTES
 
     @property
     def most_memory(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sureshot.cuda import driver
 from sureshot.cuda.layout import Measure
-from sureshot.cuda.matrix import module
+from sureshot.cuda.matrix import CHUNK_BYTES, module
 from sureshot.cuda.plan import THREADS, pieces_of
 from sureshot.errors import BoundsError
 
@@ -86,7 +86,9 @@ def measure(
             grid = (tiles, argument.splits)
             launches.run(driver.Kernel(code, "measure_columns"), grid, stream)
         else:
-            launches.run(driver.Kernel(code, "measure"), (argument.grid, 1), stream)
+            short = matrix.shape[1] * matrix.itemsize <= THREADS * CHUNK_BYTES
+            kernel = driver.Kernel(code, "measure_short" if short else "measure")
+            launches.run(kernel, (argument.grid, 1), stream)
         found = np.empty(n_rows * 24 + 16, np.uint8)
         driver.download(on, out.pointer, found, stream)
     squares, sums = found[: 16 * n_rows].view(np.float64).reshape(2, n_rows)

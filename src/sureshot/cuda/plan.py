@@ -40,6 +40,13 @@ LONG_CAP = 48
 # Rows of fewer blocks are evaluated at once: a race would read most of them.
 FEWEST_BLOCKS = 32
 
+# Data of at most so many bytes is read whole: a race takes as long as a card of today needs to read it.
+SMALL_BYTES = 1 << 29
+
+# One kernel evaluates and ranks up to so many arms; of more, many are evaluated first, so that few of the others are ranked.
+WHOLE_ARMS = 1 << 14
+MANY_FIRST_ROWS = 1024
+
 # Up to so many arms race with two rounds at a time: their steps are waited for, and not the memory.
 WIDE_ARMS = 4096
 

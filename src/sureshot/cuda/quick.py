@@ -6,18 +6,19 @@ A search takes less than a tenth of a millisecond, and all checks of a call woul
 from __future__ import annotations
 
 import sys
-import time
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sureshot.cuda import driver
-from sureshot.cuda.arrays import torch_stream
+from sureshot.cuda.arrays import DeviceArray, torch_stream
 from sureshot.cuda.known import TENSORS
-from sureshot.cuda.request import bounds_key, seed_of
+from sureshot.cuda.queries import Queries, answered
+from sureshot.cuda.request import bounds_key, call_key, seed_of
 
 if TYPE_CHECKING:
     from sureshot.cuda.answers import Kind
     from sureshot.cuda.matrix import DeviceMatrix
+    from sureshot.cuda.request import CallKey, Request
     from sureshot.cuda.search import Search
     from sureshot.result import TopK
 
@@ -33,7 +34,6 @@ class Ready(NamedTuple):
     kind: Kind
     bounds: Any
     query_type: Any  # of torch
-    query_shape: Any
 
 
 class Known(NamedTuple):
@@ -46,17 +46,14 @@ class Known(NamedTuple):
     strides: Any
     device: int
     matrix: DeviceMatrix
-    ready: dict[Any, Ready]
+    ready: dict[tuple[CallKey | None, Any], Ready]  # by the shape of the query, too
 
     def is_of(self, data: Any) -> bool:
         """Return whether this is what is known of a tensor, and not of one that had its address before."""
         return self.reference() is data
 
-    def top_k(
-        self, data: Any, query: Any, key: tuple[Any, ...], bounds: Any, rng: Any
-    ) -> TopK | None:
-        """Answer a call like an earlier one; None if there was none."""
-        started = time.perf_counter()
+    def top_k(self, data: Any, arguments: dict[str, Any], started: float) -> TopK | None:
+        """Answer a call like an earlier one; None if there was none. The arguments are those of `sureshot.top_k`."""
         if (
             not self.is_of(data)
             or data._version != self.version
@@ -65,21 +62,23 @@ class Known(NamedTuple):
             or data.stride() != self.strides
         ):
             return None
+        key = call_key(arguments)
+        query = arguments["query"]
         try:
-            ready = self.ready.get(key)
+            ready = self.ready.get((key, getattr(query, "shape", None)))
         except TypeError:  # of arguments that have no hash: they are refused elsewhere
             return None
         if (
             ready is None
-            or ready.bounds is not bounds
+            or key is None
+            or type(key.k) is not int
+            or ready.bounds is not arguments["bounds"]
             or type(query) is not type(data)
             or query.dtype is not ready.query_type
-            or query.shape != ready.query_shape
             or query.get_device() != self.device
             or not query.is_contiguous()
             or query.data_ptr() % 16
             or query.is_neg()
-            or type(key[0]) is not int
         ):
             return None
         search, kind = ready.search(), ready.kind
@@ -88,28 +87,28 @@ class Known(NamedTuple):
             return None
         if int(driver.bindings().cuCtxGetCurrent()[1]) != int(matrix.device.context):
             return None
-        seed = seed_of(rng)
+        seed = seed_of(arguments["rng"])
         stream = driver.stream(torch_stream(sys.modules["torch"], self.device))
+        single = query.dim() == 1
+        count = 1 if single else len(query)
+        queries = Queries(
+            query.data_ptr(), search.width, query.element_size(), count, single, seed, key.epsilon
+        )
         with matrix.lock:
-            search.begin(query.data_ptr(), search.width, 1, seed, key[2], stream)
-            search.wait(1, stream)
-            record = search.records[0]
-            kind.refuse_bad(record, search.epoch)
-            scores, positions = search.scores[0], search.positions[0]
-            kind.refuse_long(scores, positions, record.square)
-            return kind.result(record, scores, positions, time.perf_counter() - started)
+            return answered(queries, search, kind, stream, started, None)
 
 
-def remember(
-    data: Any, query: Any, key: Any, bounds: Any, matrix: DeviceMatrix, search: Search, kind: Kind
-) -> None:
-    """Remember a call with a single query of torch on a tensor of torch, if its bounds stay what they are."""
-    if bounds_key(bounds) is None:
+def remember(request: Request, matrix: DeviceMatrix, search: Search, kind: Kind) -> None:
+    """Remember a call with queries of torch on a tensor of torch, if its bounds stay what they are."""
+    data, query = request.data, request.asked
+    if request.key is None or bounds_key(request.bounds) is None:
         return
     torch = sys.modules.get("torch")
     if torch is None or type(data) is not torch.Tensor or type(query) is not torch.Tensor:
         return
     if not query.is_cuda or not query.is_contiguous() or matrix.changes is None:
+        return
+    if not isinstance(request.query, DeviceArray):  # of a type that is copied to the host first
         return
     place = id(data)
     known = TENSORS.get(place)
@@ -121,4 +120,5 @@ def remember(
         TENSORS[place] = known
     if len(known.ready) >= MOST_KINDS:
         known.ready.clear()
-    known.ready[key] = Ready(weakref.ref(search), kind, bounds, query.dtype, query.shape)
+    ready = Ready(weakref.ref(search), kind, request.bounds, query.dtype)
+    known.ready[request.key, query.shape] = ready

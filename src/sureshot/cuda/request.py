@@ -29,7 +29,9 @@ MOST_COUNT = 2**31 - 2**16
 class Request(NamedTuple):
     """What is searched for on a device, checked."""
 
+    data: Any  # the array as it was given
     array: DeviceArray
+    asked: Any  # the query as it was given
     query: DeviceArray | Array  # of the host: float32 or float64, (queries, N)
     single: bool
     n_queries: int
@@ -42,13 +44,35 @@ class Request(NamedTuple):
     arms: Ints | None
     row_scale: Floats | None
     seed: int
+    key: CallKey | None  # of later calls like this one
 
 
-def checked(
+class CallKey(NamedTuple):
+    """What calls on the same data with the same bounds must have in common to be alike, as it was given."""
+
+    k: Any
+    metric: Any
+    epsilon: Any
+    delta: Any
+    method: Any
+
+
+def call_key(arguments: dict[str, Any]) -> CallKey | None:
+    """Return by what a call is remembered; None if it has arguments that only few calls have."""
+    for name, value in arguments.items():
+        if value is not None and name not in _OF_ALL_CALLS:
+            return None
+    return CallKey(*(arguments[name] for name in CallKey._fields))
+
+
+_OF_ALL_CALLS = frozenset((*CallKey._fields, "query", "bounds", "rng"))
+
+
+def device_request(
     data: Any,
+    *,
     query: Any,
     k: Any,
-    *,
     metric: Any,
     epsilon: Any,
     delta: Any,
@@ -57,19 +81,22 @@ def checked(
     where: Any,
     row_scale: Any,
     rng: Any,
-    unsupported: dict[str, Any],
+    **others: Any,
 ) -> Request:
-    """Check the arguments of a search on a device."""
+    """Check the arguments of `top_k` for data on a device; it takes none of the others."""
     array = data_on_device(data)
     rows, width = array.shape
     asked = query_on_device(query, array) if is_on_device(query) else query_rows(query, width)
     k = whole_number(k, "k", 1)
     if k > MOST_ARMS:
         raise ValueError(f"k must be at most {MOST_ARMS} on a device, got {k}")
+    key = None
+    if where is None and row_scale is None:
+        key = CallKey(k, metric, epsilon, delta, method)
     metric = one_of(metric, METRICS, "metric of a search on a device")
     epsilon, delta = loss_and_risk(epsilon, delta)
     method = one_of(method, METHODS, "method of a search on a device")
-    refuse_unsupported("search", unsupported)
+    refuse_unsupported("search", others)
     arms = None
     if where is not None:
         arms = selected_arms(on_host(where, "where"), rows, "data rows")
@@ -80,7 +107,9 @@ def checked(
     if row_scale is not None:
         factors = row_factors(on_host(row_scale, "row_scale"), metric, rows)
     return Request(
+        data=data,
         array=array,
+        asked=query,
         query=asked,
         single=len(asked.shape if isinstance(asked, DeviceArray) else np.shape(query)) == 1,
         n_queries=1 if len(asked.shape) == 1 else asked.shape[0],
@@ -93,6 +122,7 @@ def checked(
         arms=arms,
         row_scale=factors,
         seed=seed_of(rng),
+        key=key,
     )
 
 

@@ -58,6 +58,17 @@ MOST_BLOCKS = 2**20
 LEAST_QUERY = 1e-150
 MOST_QUERY = 1e150
 
+# Rows and queries are multiplied in whole numbers of 16 bits up to this one: 128 is added to them, and float32 values
+# are rounded on the way. So many columns of their bytes add up to less than 2**31.
+MOST_NUMBER = 32600.0
+MOST_COLUMNS = 2**16 - 128
+
+# How far a number is from the whole number it is rounded to, with the rounding of the products of a query in float64.
+HALF = 0.5 * (1 + 2.0**-30)
+
+# Rows of only tiny values are multiplied with this at most before they are rounded to whole numbers.
+MOST_GRID = 2.0**100
+
 
 def gamma(roundings: int) -> float:
     """Return how far a product of so many factors 1 + e, |e| <= U, may be from 1.

@@ -6,6 +6,7 @@ import ctypes
 import itertools
 import math
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,16 +18,14 @@ from sureshot.cuda.layout import (
     FEW_ARMS,
     MERGE_BYTES,
     SHORT_ROWS,
-    SLAB,
     TICKET_BYTES,
-    TILE_ROWS,
     TILE_WARPS,
     WORK,
     Params,
     Record,
-    product_bytes,
 )
 from sureshot.cuda.matrix import module
+from sureshot.cuda.product import product_of
 from sureshot.cuda.reference import STEPS_PER_LEVEL
 
 if TYPE_CHECKING:
@@ -43,9 +42,8 @@ KERNELS = (
     ("race_on", 3),
     ("last", 3),
 )
-# Parts of the columns of a product, so that there are so many tiles of rows and parts.
-FEWEST_TILES = 512
-MOST_PARTS = 16
+# All of them but the first and the last, where nothing is bet.
+WITHOUT_RACES = (KERNELS[0], KERNELS[-1])
 
 # Queries that share their launches.
 MOST_QUERIES = 16
@@ -86,21 +84,30 @@ class Search:
         on = self.device = matrix.device
         rows, width = matrix.shape
         n = rows if arms is None else len(arms)
-        plan = self.plan = plans.plan_of(n, width, k, matrix.itemsize)
+        plan = plans.plan_of(n, width, k, matrix.itemsize)
+        whole = kind.whole or _reason(plan, n, norms, k, delta)
+        # One kernel does all for a single query, if every arm is evaluated and there are not too many.
+        self.alone = bool(whole) and kind.n_queries == 1 and n <= plans.WHOLE_ARMS
+        if whole and kind.n_queries == 1 and not self.alone:
+            plan = replace(plan, first_rows=min(n, max(plan.first_rows, plans.MANY_FIRST_ROWS)))
+        self.plan = plan
         self.k, self.n, self.width = k, n, width
         self.norms = norms  # kept: the kernels read them
         self.arms = arms
         aligned = matrix.aligned and kind.query_aligned
-        whole = kind.whole or self._reason(norms, delta)
         p = self.params = Params()
         p.data, p.stride, p.width, p.n, p.k = matrix.pointer, matrix.strides[0], width, n, k
         p.blocks = plan.n_blocks
         p.first, p.slot_count, p.direct = plan.first_rows, plan.slots, plan.direct
         p.few = max(plan.first_rows, plan.slots, plan.direct, 256)
+        if self.alone:
+            p.few = max(p.few, min(n, 4 * self._blocks(1)))
         p.pieces, p.piece = plans.pieces_of(width, plan.chunk)
         p.low, p.high, p.second = plan.short_cap, plan.long_cap, plan.second_cap
         p.third = plan.last_cap
-        self._set_product(matrix.itemsize)
+        self.product = product_of(n, width, matrix.itemsize, tops_known=norms.tops is not None)
+        p.padded, p.parts, p.steps = self.product.padded, self.product.parts, self.product.steps
+        p.product_share = self.product.share
         p.sample_stride = max(1, n // plans.COST_SAMPLE)
         p.samples = min(plans.COST_SAMPLE, -(-n // p.sample_stride))
         p.whole = whole
@@ -114,53 +121,41 @@ class Search:
         p.factor = 0 if row_scale is None else self._uploaded(row_scale)
         p.leaders = self._uploaded(self._leaders(metric, row_scale).astype(np.int32))
         p.inverse = self._uploaded(_inverses(plan.draws))
+        if kind.n_queries > 1 and self.product.integers:
+            p.grid_of_row = norms.grids(on).pointer
         self._reserve(matrix.most_memory, kind.n_queries)
         with on.current():
             code = module(on.number, matrix.dtype, kind.query_type, metric, aligned=aligned)
             shared = {
+                "whole": MERGE_BYTES,
                 "first": max(TICKET_BYTES, MERGE_BYTES),
                 "race": 0,
                 "race_on": 0,
                 "exact": MERGE_BYTES + 4 * plan.slots,
                 "last": MERGE_BYTES,
             }
-            product = {
-                "narrow": 0,
-                "multiply": product_bytes(matrix.itemsize),
-                "screen": MERGE_BYTES,
-            }
-            if max(product.values()) <= on.shared_memory:
-                shared |= product
             named = {name: driver.Kernel(code, name, size) for name, size in shared.items()}
-            self.kernels = [(named[name], stage) for name, stage in KERNELS]
+            self.whole = named["whole"]
+            used = WITHOUT_RACES if whole else KERNELS
+            self.kernels = [(named[name], stage) for name, stage in used]
             # On a card with too little shared memory each query has a pass of its own.
-            self.product = [named[name] for name in product if name in named]
+            sizes = self.product.kernels
+            fits = kind.n_queries > 1 and max(sizes.values()) <= on.shared_memory
+            self.multiplying = (
+                [driver.Kernel(code, name, size) for name, size in sizes.items()] if fits else []
+            )
         self._launches = driver.Launches(on, p, plans.THREADS)
         self._epoch = 0
         self._stream: Any = None
 
-    def _reason(self, norms: Norms, delta: float) -> int:
-        """Return why every arm is evaluated, if that is known beforehand."""
-        if self.n <= max(self.plan.first_rows, self.plan.direct):
-            return FEW_ARMS
-        if self.plan.n_blocks < plans.FEWEST_BLOCKS:
-            return SHORT_ROWS
-        level = math.log2(self.k / delta)
-        within = rounding.LEAST_NORM <= norms.largest <= rounding.MOST_NORM
-        within = within and self.plan.n_blocks <= rounding.MOST_BLOCKS
-        return 0 if within and level <= rounding.MOST_LEVEL else BEYOND_RANGE
+    def _blocks(self, count: int) -> int:
+        """Return how many blocks of threads work on each of so many queries."""
+        return max(2, 2 * self.device.processors // count)
 
-    def _set_product(self, itemsize: int) -> None:
-        """Cut the product of several queries into tiles, and say how far its sums may be off."""
-        p = self.params
-        columns = SLAB[itemsize] // itemsize
-        slabs = -(-self.width // columns)
-        tiles = -(-self.n // TILE_ROWS)
-        p.padded = slabs * columns
-        p.parts = min(MOST_PARTS, slabs, max(1, -(-FEWEST_TILES // tiles)))
-        part = -(-slabs // p.parts)
-        in_a_warp = -(-part // TILE_WARPS) * columns
-        p.product_share = rounding.product_share(in_a_warp, TILE_WARPS + p.parts)
+    def _taken(self, size: int) -> int:
+        memory = driver.Memory(self.device, size)
+        self._memory.append(memory)
+        return memory.pointer
 
     def _uploaded(self, values: Array) -> int:
         memory = driver.upload(self.device, values)
@@ -200,8 +195,8 @@ class Search:
             "best_score": 8 * (self.n + plans.MOST_ARMS),
         }
         if n_queries > 1:
-            fixed["narrowed"] = 4 * p.padded
-            fixed["products"] = 4 * p.parts * self.n
+            fixed |= self.product.memory
+            p.packed = self._taken(self.product.packed)
         each = sum(fixed.values()) + 64 * self.n
         used = sum(memory.size for memory in self._memory) + self.norms.memory.size
         self.together = max(1, min(n_queries, MOST_QUERIES, (most - used) // each))
@@ -214,9 +209,7 @@ class Search:
         p.best_capacity = self.n + plans.MOST_ARMS
         sizes = {**fixed, "records": 64 * p.capacity, "work": WORK.itemsize}
         for name, size in sizes.items():
-            memory = driver.Memory(self.device, size * self.together)
-            self._memory.append(memory)
-            setattr(p, name, memory.pointer)
+            setattr(p, name, self._taken(size * self.together))
         self.memory = sum(memory.size for memory in self._memory)
         out = self.together * np.array([8 * self.k, WORK.itemsize, 4 * self.k])
         starts = np.concatenate([[0], np.cumsum(out)]).tolist()
@@ -247,7 +240,10 @@ class Search:
         self._epoch = self._epoch % MOST_EPOCHS + 1
         p.query, p.query_stride, p.seed = query, stride, seed
         p.epsilon, p.epoch = epsilon, self._epoch
-        p.grid = max(2, 2 * self.device.processors // count)
+        p.grid = self._blocks(count)
+        if self.alone:
+            self._launches.run(self.whole, (p.grid, 1), stream)
+            return
         # The queries of a batch share the pass that a second chance may save: it must cost as little for all of them.
         p.chance = self.plan.chance(count)
         follow, grid = self._launches.follow, (p.grid, count)
@@ -256,11 +252,12 @@ class Search:
         for kernel, stage in others:
             p.stage = stage
             follow(kernel, grid, stream)
-        if count > 1 and self.product:
+        if count > 1 and self.multiplying:
             p.batch = count
-            narrow, multiply, screen = self.product
-            follow(narrow, grid, stream)
-            follow(multiply, (self.device.processors, 1), stream, 32 * TILE_WARPS)
+            prepare, multiply, screen = self.multiplying
+            across = self.product.blocks_of_processor * self.device.processors
+            follow(prepare, grid, stream)
+            follow(multiply, (across, 1), stream, 32 * TILE_WARPS)
             follow(screen, grid, stream)
         follow(last, grid, stream)
 
@@ -287,6 +284,17 @@ class Search:
     def epoch(self) -> int:
         """The number of the last launch."""
         return self._epoch
+
+
+def _reason(plan: plans.Plan, n: int, norms: Norms, k: int, delta: float) -> int:
+    """Return why every arm is evaluated, if that is known beforehand."""
+    if n <= max(plan.first_rows, plan.direct):
+        return FEW_ARMS
+    if plan.n_blocks < plans.FEWEST_BLOCKS:
+        return SHORT_ROWS
+    within = rounding.LEAST_NORM <= norms.largest <= rounding.MOST_NORM
+    within = within and plan.n_blocks <= rounding.MOST_BLOCKS
+    return 0 if within and math.log2(k / delta) <= rounding.MOST_LEVEL else BEYOND_RANGE
 
 
 def _inverses(draws: int) -> Array:

@@ -13,17 +13,11 @@ from sureshot.bounds import Bounds, bounds_of_scan
 from sureshot.cuda import driver, quick
 from sureshot.cuda.answers import Kind, exact_certificate
 from sureshot.cuda.arrays import DeviceArray
-from sureshot.cuda.layout import ASKED
+from sureshot.cuda.layout import ASKED, SMALL_DATA
 from sureshot.cuda.matrix import Norms, matrix_of
 from sureshot.cuda.measuring import NO_LIMITS, measure
-from sureshot.cuda.request import (
-    bounds_key,
-    checked,
-    data_on_device,
-    declared,
-    limits,
-    refuse_unsupported,
-)
+from sureshot.cuda.queries import Queries, answered
+from sureshot.cuda.request import bounds_key, data_on_device, declared, limits, refuse_unsupported
 from sureshot.cuda.search import MOST_QUERIES, Search, SearchKind
 from sureshot.result import TopK, Work, share_time, stack
 
@@ -38,46 +32,14 @@ MEASURED = "every arm was evaluated in the pass that found the norms"
 BY_COLUMN = "every arm was evaluated: the values of columns, and not of rows, lie side by side"
 
 
-def top_k(
-    data: Any,
-    query: Any,
-    k: Any,
-    *,
-    metric: Any,
-    epsilon: Any,
-    delta: Any,
-    bounds: Any,
-    method: Any,
-    where: Any,
-    row_scale: Any,
-    rng: Any,
-    unsupported: dict[str, Any],
-) -> TopK:
-    """Search a matrix on a device; the arguments are those of `sureshot.top_k`."""
-    started = time.perf_counter()
-    key = (k, metric, epsilon, delta, method)
-    plain = where is None and row_scale is None
-    plain = plain and all(value is None for value in unsupported.values())
-    request = checked(
-        data,
-        query,
-        k,
-        metric=metric,
-        epsilon=epsilon,
-        delta=delta,
-        bounds=bounds,
-        method=method,
-        where=where,
-        row_scale=row_scale,
-        rng=rng,
-        unsupported=unsupported,
-    )
-    matrix = matrix_of(data, request.array)
+def top_k(request: Request, started: float) -> TopK:
+    """Search a matrix on a device."""
+    matrix = matrix_of(request.data, request.array)
     with matrix.lock, matrix.device.current():
         call = _Call(request, matrix, started)
         result = call.run()
-        if plain and request.single and call.searched is not None:
-            quick.remember(data, query, key, bounds, matrix, *call.searched)
+        if call.searched is not None:
+            quick.remember(request, matrix, *call.searched)
     return result
 
 
@@ -105,30 +67,16 @@ class _Call:
         search = self.search(norms, query_type, aligned)
         kind = Kind.of(request, search, norms)
         self.searched = (search, kind)
-        begun = 0 if first is None else 1
-        if request.n_queries == 1:
-            works, scores, positions = self.answers(search, kind, pointer, stride, 1)
-            if request.single:
-                seconds = time.perf_counter() - self.started
-                return kind.result(search.records[0], scores[0], positions[0], seconds)
-        else:
-            itemsize = 4 if query_type == "float32" else 8
-            parts = [
-                self.answers(
-                    search,
-                    kind,
-                    pointer + at * stride * itemsize,
-                    stride,
-                    min(search.together, request.n_queries - at),
-                )
-                for at in range(begun, request.n_queries, search.together)
-            ]
-            works, scores, positions = (
-                np.concatenate([part[i] for part in parts]) for i in range(3)
-            )
-        seconds = time.perf_counter() - self.started
-        found = kind.results(works, scores, positions, seconds)
-        return found if first is None else stack(share_time([first, *found.queries], seconds))
+        queries = Queries(
+            pointer,
+            stride,
+            np.dtype(query_type).itemsize,
+            request.n_queries,
+            request.single,
+            request.seed,
+            request.epsilon,
+        )
+        return answered(queries, search, kind, self.stream, self.started, first)
 
     def by_columns(self, pointer: int, stride: int, query_type: str) -> TopK:
         """Answer each query by a pass over data whose columns lie side by side: parts of rows are no blocks there."""
@@ -141,21 +89,6 @@ class _Call:
         if request.single:
             return done[0]
         return stack(share_time(done, time.perf_counter() - self.started))
-
-    def answers(
-        self, search: Search, kind: Kind, pointer: int, stride: int, count: int
-    ) -> tuple[Any, Floats, Ints]:
-        """Return work records, scores and positions of some queries."""
-        request = self.request
-        search.begin(pointer, stride, count, request.seed, request.epsilon, self.stream)
-        search.wait(count, self.stream)
-        for record, scores, positions in zip(
-            search.records[:count], search.scores, search.positions, strict=False
-        ):
-            kind.refuse_bad(record, search.epoch)
-            kind.refuse_long(scores, positions, record.square)
-        found = search.work[:count], search.scores[:count], search.positions[:count]
-        return found[0].copy(), found[1].copy(), found[2].astype(np.int64)
 
     # -- the query
 
@@ -217,6 +150,7 @@ class _Call:
             exact=exact,
             equal=equal,
             rounding=0.0 if scanned else known.norm_rounding,
+            tops=_tops(bounds) if scanned else None,
         )
 
     def measured(self, pointer: int, query_type: str, *, aligned: bool) -> tuple[Norms, TopK]:
@@ -235,7 +169,10 @@ class _Call:
             squares[arms] = found.squares
         elif request.arms is not None:
             sums = sums[request.arms]
-        norms = Norms(squares, matrix.device, SCANNED, exact=True, equal=False, rounding=0.0)
+        tops = found.largest if arms is None else None
+        norms = Norms(
+            squares, matrix.device, SCANNED, exact=True, equal=False, rounding=0.0, tops=tops
+        )
         if keep:
             matrix.norms["measured"] = norms
         return norms, self.first_answer(sums, squares, pointer, query_type)
@@ -293,7 +230,7 @@ class _Call:
             query_type=query_type,
             query_aligned=aligned,
             n_queries=min(request.n_queries, MOST_QUERIES),
-            whole=ASKED if request.exact else 0,
+            whole=ASKED if request.exact else SMALL_DATA if matrix.small else 0,
         )
         if request.metric == "cosine":
             self.refuse_directionless(
@@ -314,6 +251,15 @@ def _norm(square: float) -> float:
     if square == 0:
         raise ValueError("metric='cosine' needs a query that is not all zeros")
     return math.sqrt(square)
+
+
+def _tops(scanned: Bounds) -> Floats:
+    """Return what no value of a row exceeds, by a scan."""
+    assert scanned.reach is not None
+    assert scanned.scale is not None
+    assert scanned.middle is not None
+    farthest: Floats = scanned.reach * scanned.scale.max() + np.abs(scanned.middle).max()
+    return farthest * (1 + 1e-9)
 
 
 def largest(scores: Floats, k: int) -> Ints:

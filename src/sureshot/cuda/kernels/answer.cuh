@@ -6,7 +6,7 @@ struct Merge {
     double sums[WARPS][TOGETHER];
     int counts[WARPS];
     int flag, taken;
-    u64 largest;
+    u64 least[WARPS], most[WARPS];
 };
 
 __device__ __forceinline__ u64 order_of(double score) {         // as scores are ordered
@@ -79,24 +79,57 @@ __device__ void merge(const Params& p, Work* work, int query, int count, bool an
     rank(p, work, query, count + old, answer, sm);
 }
 
+__device__ __forceinline__ double score_of_order(u64 order) {
+    return __longlong_as_double((long long)(order >> 63 ? order & 0x7fffffffffffffffull : ~order));
+}
+
+// What the k-th largest of some scores surely reaches, as near to it as not more than `enough` reach it, but for ties. `low`: what k of them reach.
+__device__ u64 reached_by_k(const double* score, int found, int k, int enough, u64 low, int* above, Merge& sm) {
+    u64 least = ~0ull, most = 0;
+    for (int i = threadIdx.x; i < found; i += THREADS) {
+        const u64 o = order_of(__ldcg(score + i));
+        least = min(least, o);
+        most = max(most, o);
+    }
+    #pragma unroll
+    for (int o = 16; o; o >>= 1) {
+        least = min(least, __shfl_xor_sync(ALL_LANES, least, o));
+        most = max(most, __shfl_xor_sync(ALL_LANES, most, o));
+    }
+    __syncthreads();
+    if (lane_of() == 0) { sm.least[warp_of()] = least; sm.most[warp_of()] = most; }
+    __syncthreads();
+    #pragma unroll
+    for (int v = 0; v < WARPS; v++) { least = min(least, sm.least[v]); most = max(most, sm.most[v]); }
+    low = max(low, least);
+    u64 high = most == ~0ull ? most : most + 1;                 // fewer than k reach it
+    *above = found;
+    // Halving scores is fast where they are spread evenly; halving their orders always ends.
+    for (int step = 0; high > low && high - low > 1; step++) {
+        u64 middle = low + (high - low) / 2;
+        const u64 between = order_of(0.5 * score_of_order(low) + 0.5 * score_of_order(high - 1));
+        if (step < 32 && between > low && between < high) middle = between;
+        int mine = 0;
+        #pragma unroll 4
+        for (int i = threadIdx.x; i < found; i += THREADS) mine += order_of(__ldcg(score + i)) >= middle;
+        const int count = sum_of_counts(mine, sm);
+        if (count < k) { high = middle; continue; }
+        low = middle;
+        *above = count;
+        if (count <= enough) break;
+    }
+    return low;
+}
+
 // The answer from a list of any length: the k-th largest score by halving, then the smallest arms among its ties.
 __device__ void choose(const Params& p, Work* work, int query, Merge& sm) {
     const double* score = p.best_score + (size_t)query * p.best_capacity;
     const int* arm = p.best_arm + (size_t)query * p.best_capacity;
     const int found = fresh(work->found), enough = max(2 * p.k, 256);
-    u64 low = 0, high = ~0ull;                                  // at least k are >= low, fewer are >= high
+    u64 low = 0;
     int last = p.n, above = found;                              // no position is as large
     if (found > enough) {
-        while (high - low > 1) {
-            const u64 middle = low + (high - low) / 2;
-            int mine = 0;
-            for (int i = threadIdx.x; i < found; i += THREADS) mine += order_of(__ldcg(score + i)) >= middle;
-            const int count = sum_of_counts(mine, sm);
-            if (count < p.k) { high = middle; continue; }
-            low = middle;
-            above = count;
-            if (count <= enough) break;
-        }
+        low = reached_by_k(score, found, p.k, enough, low, &above, sm);
         if (above > enough) {                                   // ties at low
             int least = -1;                                     // too few arms up to least
             while (last - least > 1) {

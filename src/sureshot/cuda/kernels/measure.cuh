@@ -79,6 +79,58 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) measure(const __grid_co
     }
 }
 
+// The same of short rows, four for each warp at once, in the same order: see short_rows.cuh.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) measure_short(const __grid_constant__ Measure p) {
+    const int groups = (p.n + TOGETHER - 1) / TOGETHER;
+    for (int group = blockIdx.x * WARPS + warp_of(); group < groups; group += p.grid * WARPS) {
+        const ROW* row[TOGETHER];
+        #pragma unroll
+        for (int j = 0; j < TOGETHER; j++) {
+            const int position = min(group * TOGETHER + j, p.n - 1);
+            row[j] = p.data + (size_t)(p.rows ? p.rows[position] : position) * p.stride;
+        }
+        double squares[WARPS], products[WARPS];
+        float top[TOGETHER] = {0.0f, 0.0f, 0.0f, 0.0f};
+        #pragma unroll
+        for (int w = 0; w < WARPS; w++) {
+            squares[w] = products[w] = 0.0;
+            if (w * 32 * ELEMENTS >= p.width) continue;         // the same for all lanes
+            const int column = (w * 32 + lane_of()) * ELEMENTS;
+            double square[TOGETHER] = {0.0, 0.0, 0.0, 0.0}, product[TOGETHER] = {0.0, 0.0, 0.0, 0.0};
+            if (column < p.width) {
+                uint4 read[TOGETHER];
+                #pragma unroll
+                for (int j = 0; j < TOGETHER; j++) read[j] = chunk_of(row[j], column, p.width);
+                Coordinates c;
+                if (p.query) c = coordinates(p.query, column, p.width);
+                #pragma unroll
+                for (int e = 0; e < ELEMENTS; e++)
+                    #pragma unroll
+                    for (int j = 0; j < TOGETHER; j++) {
+                        const float v = element(read[j], e);
+                        square[j] = fma((double)v, (double)v, square[j]);
+                        if (p.query) product[j] = plus(product[j], v, c.x[e]);
+                        top[j] = fmaxf(top[j], fabsf(v));
+                        if (column + e < p.width && !(v >= p.low && v <= p.high)) *p.outside = min(group * TOGETHER + j, p.n - 1);
+                    }
+            }
+            squares[w] = squares[w] + sum_of_lanes(square);
+            products[w] = products[w] + sum_of_lanes(product);
+        }
+        #pragma unroll
+        for (int j = 0; j < TOGETHER; j++)
+            #pragma unroll
+            for (int o = 16; o; o >>= 1) top[j] = fmaxf(top[j], __shfl_xor_sync(ALL_LANES, top[j], o));
+        const double square = fold_of_warps(squares), product = fold_of_warps(products);
+        const int j = row_of_lane(), position = group * TOGETHER + j;
+        if ((lane_of() & 7) == 0 && position < p.n) {
+            p.square[position] = square;
+            p.largest[position] = j == 0 ? top[0] : j == 1 ? top[1] : j == 2 ? top[2] : top[3];
+            if (p.query) p.sum[position] = product;
+        }
+    }
+}
+
 // The same of data whose columns lie side by side: a thread has a row, a block of threads a split of the columns.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) measure_columns(const __grid_constant__ Measure p) {
     __shared__ int last;

@@ -122,7 +122,7 @@ __device__ void write_order(const Params& p, Work* work, int query, Draws& sm, c
 // What the later kernels count from 0, and how the query goes on.
 __device__ void begin_query(const Params& p, Work* work, bool within_range) {
     if (threadIdx.x) return;
-    work->blocks = work->rows = work->exact = 0;
+    work->blocks = work->rows = work->size = 0;
     work->stage = 0;
     for (int i = 0; i < 4; i++) work->count[i] = 0;
     for (int i = 2; i < 8; i++) work->queue[i] = work->arrived[i] = 0;
@@ -135,6 +135,26 @@ __device__ void begin_query(const Params& p, Work* work, bool within_range) {
 
 __device__ __forceinline__ bool within_range(double square) {
     return square > SMALLEST_QUERY * SMALLEST_QUERY && square < LARGEST_QUERY * LARGEST_QUERY;
+}
+
+// |q|^2 by one block of threads, in the order of `draw_order`. sums: room for a number of each warp.
+__device__ double square_of_query(const Params& p, const double* weights, double* sums) {
+    const int bundle = (p.blocks + PLACES - 1) / PLACES, bundles = (p.blocks + bundle - 1) / bundle;
+    const int each = (bundles + THREADS - 1) / THREADS | 1;
+    const int begin = min(bundles, (int)threadIdx.x * each), end = min(bundles, begin + each);
+    double square = 0.0;
+    #pragma unroll 8
+    for (int b = begin * bundle; b < min(p.blocks, end * bundle); b++) square += __ldcg(weights + b);
+    #pragma unroll
+    for (int o = 16; o; o >>= 1) square += __shfl_xor_sync(ALL_LANES, square, o);
+    __syncthreads();
+    if (lane_of() == 0) sums[warp_of()] = square;
+    __syncthreads();
+    square = 0.0;
+    #pragma unroll
+    for (int v = 0; v < WARPS; v++) square += sums[v];
+    __syncthreads();
+    return square;
 }
 
 // One block of threads: tickets of all blocks, and the draws. Rows of many blocks are counted in bundles of neighbours.
@@ -206,8 +226,8 @@ __device__ void draw_order(const Params& p, Work* work, int query, Tickets& sm) 
     if (t == 0) { sm.before[bundles] = total; work->square = square; }
     begin_query(p, work, within_range(square));
     __syncthreads();
-    if (total == 0) {
-        if (t == 0) { work->steps = 0; work->complete = 1; work->weight = 0.0; work->scale = 1.0; }
+    if (total == 0 || p.whole) {                                // nothing is drawn
+        if (t == 0) { work->steps = 0; work->complete = total == 0; work->weight = (double)total * unit; work->scale = total ? scale : 1.0; }
         return;
     }
     int block[EACH];

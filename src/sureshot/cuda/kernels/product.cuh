@@ -1,5 +1,5 @@
-// Queries of a batch for which every arm is evaluated share one pass over the rows: sums in float32 with a known
-// error, then a list of the arms that may be among the best, which are evaluated in float64.
+// Queries of a batch for which every arm is evaluated share one pass over the rows: sums in float32, or of whole
+// numbers, with a known error, then a list of the arms that may be among the best, which are evaluated in float64.
 
 constexpr int TILE_ROWS = 64, TILE_QUERIES = 16, TILE_WARPS = 8;
 constexpr int SLAB = sizeof(ROW) == 1 ? 64 : 128;               // bytes of a row that a warp reads at once
@@ -126,12 +126,20 @@ extern "C" __global__ void __launch_bounds__(TILE_WARPS * 32, 1) multiply(const 
 // Scores that an arm surely reaches, and that it surely does not exceed, from its sum in float32.
 struct Between { double low, high; };
 __device__ __forceinline__ Between between(const Params& p, const Work* work, int query, int position) {
-    const double scale = fresh(work->scale), square = fresh(work->square);
-    float sum = 0.0f;
-    for (int i = 0; i < p.parts; i++) sum += __ldcg(p.products + ((size_t)query * p.parts + i) * p.n + position);
     const int row = row_at(p, position);
-    const double own = p.square[row], middle = (double)sum / scale;
-    const double error = p.product_share * sqrt(fmax(own * p.raised, (double)SMALLEST_SQUARE) * square);
+    const double own = p.square[row], raised = fmax(own * p.raised, (double)SMALLEST_SQUARE), square = fresh(work->square);
+    double middle, error;
+    if (p.grid_of_row) {
+        // Sums of whole numbers are exact: what is off is the rounding of both sides, by at most a half.
+        const double of_row = 1.0 / (double)p.grid_of_row[row], of_query = 1.0 / fresh(work->grid_of_query);
+        middle = (double)__ldcg(p.totals + (size_t)query * p.n + position) * (of_row * of_query);
+        error = HALF * of_query * (sqrt(raised * p.width) + (double)fresh(work->size) * of_row) + EXACT_SHARE * sqrt(raised * square);
+    } else {
+        float sum = 0.0f;
+        for (int i = 0; i < p.parts; i++) sum += __ldcg(p.products + ((size_t)query * p.parts + i) * p.n + position);
+        middle = (double)sum / fresh(work->scale);
+        error = p.product_share * sqrt(raised * square);
+    }
     Between b = {middle - error, middle + error};
     if (METRIC == SQUARED_DISTANCE) {
         const double both = own + square;
@@ -160,16 +168,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) screen(const __grid_con
     double* low = p.best_score + (size_t)query * p.best_capacity + p.k;
     for (int i = blockIdx.x * THREADS + threadIdx.x; i < p.n; i += p.grid * THREADS) __stcg(low + i, between(p, work, query, i).low);
     if (!last_to_arrive(&work->arrived[5], p.grid, &sm.flag)) return;
-    u64 under = order_of(fresh(work->tau)), over = ~0ull;       // at least k are >= under, fewer are >= over
-    while (over - under > 1) {
-        const u64 middle = under + (over - under) / 2;
-        int mine = 0;
-        for (int i = threadIdx.x; i < p.n; i += THREADS) mine += order_of(__ldcg(low + i)) >= middle;
-        const int count = sum_of_counts(mine, sm);
-        if (count >= p.k) under = middle; else over = middle;
-        if (count >= p.k && count <= p.k + p.k / 8) break;
-    }
-    const double threshold = __longlong_as_double((long long)(under >> 63 ? under & 0x7fffffffffffffffull : ~under));
+    int above;
+    const double threshold = score_of_order(reached_by_k(low, p.n, p.k, p.k + p.k / 8, order_of(fresh(work->tau)), &above, sm));
     float4* target = p.records + (size_t)(query * 2) * p.capacity * 2;
     if (threadIdx.x == 0) sm.taken = 0;
     __syncthreads();

@@ -39,7 +39,8 @@ struct Work {                         // of one query; the host reads it
     double weight;                    // of all blocks, as drawn, of the scaled query
     double scale;                     // a power of two that the races multiply the query with
     u64 blocks, rows;                 // read by races, read whole
-    u64 exact;                        // arms evaluated
+    double grid_of_query;             // numbers of 16 bits are multiples of its inverse, where the query is multiplied in them
+    u64 size;                         // the sum of their absolute values
     int steps, complete;              // of the order; whether nothing of weight is left
     int state, reason, stage;
     u32 bad_query, bad_score;         // the last epoch in which a coordinate, a score was not finite
@@ -76,6 +77,9 @@ struct Params {
     double* partial;
     float* narrowed;                  // the queries of a batch in float32
     float* products;                  // and their sums with every row
+    const float* grid_of_row;         // or null: as grid_of_query
+    uint4* packed;                    // the queries in such numbers
+    long long* totals;                // and their sums with every row
     int* out_arm;                     // host memory from here
     double* out_score;
     Work* out_work;
@@ -91,7 +95,7 @@ struct Params {
     int pieces, piece;                // of a row that is evaluated; piece in units
     int direct, low, high, second, third, chance;   // caps of plan.py
     int sample_stride, samples;
-    int batch, padded, parts;         // of products: queries, columns with zeros after them, parts of the columns
+    int batch, padded, parts, steps;  // of products: queries, columns with zeros after them, parts of the columns, steps of 32 columns
     int whole;                        // why every arm is evaluated, or 0
     float level;                      // wealth at which an arm is dropped
     float per_spread;                 // steps that an arm needs if its spread is its distance squared

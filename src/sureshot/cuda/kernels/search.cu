@@ -1,5 +1,5 @@
-// The kernels of a query, in the order of their launches: first, race, exact, race_on, exact, race_on, last. The second
-// dimension of the grid is the query of a batch.
+// The kernels of a query, in the order of their launches: first, race, exact, race_on, exact, race_on, last; or first and
+// last, or `whole` alone, where all rows are evaluated anyway. The second dimension of the grid is the query of a batch.
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) first(const __grid_constant__ Params p) {
     extern __shared__ __align__(16) char shared[];
@@ -22,6 +22,31 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) first(const __grid_cons
         __syncthreads();
         merge(p, work, query, p.first, false, sm);
     }
+}
+
+// A query for which all rows are evaluated, and there are not too many: this one kernel and nothing else.
+extern "C" __global__ void __launch_bounds__(THREADS, 2) whole(const __grid_constant__ Params p) {
+    extern __shared__ __align__(16) char shared[];
+    Merge& sm = *reinterpret_cast<Merge*>(shared);
+    Work* work = p.work;
+    const int slices = (p.blocks * LANES + THREADS - 1) / THREADS, weighing = min(slices, p.grid);
+    if (blockIdx.x < weighing) {
+        for (int s = blockIdx.x; s < slices; s += weighing) weigh(p, p.query, p.weights, work, s);
+        if (last_to_arrive(&work->arrived[0], weighing, &sm.flag)) {
+            const double square = square_of_query(p, p.weights, &sm.sums[0][0]);
+            if (threadIdx.x == 0) work->square = square;
+            begin_query(p, work, true);
+        }
+    }
+    if (!evaluate_all(p, work, &work->arrived[1], sm)) return;
+    if (threadIdx.x == 0) {
+        work->arrived[0] = work->arrived[1] = 0;                // for the next launch
+        work->found = p.n;
+        work->rows = p.n - p.first;                             // the host adds those that other searches begin with
+    }
+    __threadfence();
+    __syncthreads();
+    choose(p, work, 0, sm);
 }
 
 // A first race is short where few rows are too short: then the threshold is poor, and the best of it make a better one.
@@ -171,7 +196,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) last(const __grid_const
     if (few) {
         if (!evaluate_few(p, work, query, list, blockIdx.x, nullptr, 0, &work->arrived[4], sm)) return;
     } else if (!evaluate_many(p, work, query, list, &work->queue[5], &work->arrived[4], sm)) return;
-    if (threadIdx.x == 0) { work->rows += list.count; work->stage = stage; }
+    if (threadIdx.x == 0) {
+        work->rows += list.count;
+        work->stage = stage;
+        work->queue[0] = work->arrived[0] = work->arrived[1] = 0;   // of `first`, if no race came between
+    }
     if (few) merge(p, work, query, list.count, true, sm);
     else { __threadfence(); choose(p, work, query, sm); }
 }
