@@ -320,7 +320,7 @@ def best_of_each(
     best_scores: Floats,
 ) -> None: ...
 def query_sums(
-    term: QueryTerm, query: Floats, by: Floats, block: int, shift: int, team: Team, sums: Floats
+    term: QueryTerm, query: Array, by: Floats, block: int, shift: int, team: Team, sums: Floats
 ) -> float: ...
 def extremes(values: Floats) -> tuple[float, float]: ...
 def all_finite(values: Array) -> bool: ...
@@ -342,7 +342,7 @@ def totals(
 ) -> None: ...
 def row_scores(
     dense: Dense,
-    queries: Floats,
+    queries: Floats | None,
     arms: Ints,
     team: Team,
     scores: Floats,

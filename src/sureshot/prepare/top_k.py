@@ -174,7 +174,7 @@ class PreparedQueries:
             with np.errstate(over="ignore", invalid="ignore"):
                 return choose_intervals(
                     request.metric,
-                    source.query,
+                    query,
                     bounds,
                     computed_norms,
                     request.method,
