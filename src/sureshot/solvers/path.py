@@ -130,7 +130,7 @@ class Path:
     def expected_score(self, signal: NDArray[np.float64], n_atoms: int) -> float | None:
         """Return what the best score is about, if a signal is made of so many atoms in equal parts."""
         norms = self._bounds.norms if isinstance(self._bounds, sureshot.Bounds) else None
-        usual = 1.0 if norms is None else float(np.median(norms))
+        usual = 1.0 if norms is None else float(np.median(np.asarray(norms, dtype=np.float64)))
         expected = usual * math.sqrt(dot(signal, signal) / n_atoms)
         return expected if math.isfinite(expected) else None
 

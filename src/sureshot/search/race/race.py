@@ -103,8 +103,9 @@ class Race:
 
     def _first_guess(self) -> float:
         """Return the expected score, if norms allow one so large: then it can be bet on from the first step on."""
-        expected, limits = self.problem.expected_score, self.problem.score_limits
-        if expected == -math.inf or limits is None:
+        expected = self.problem.expected_score
+        limits = None if expected == -math.inf else self.problem.score_limits
+        if limits is None:
             return -math.inf
         largest_score = math.sqrt(self.order.left[0]) * float(limits.max())
         return expected if expected <= largest_score else -math.inf
