@@ -27,24 +27,29 @@ REPEATS = 8
 def main() -> None:
     """Measure, and append a row for each size of batch."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--set", choices=sets.SETS, required=True)
+    parser.add_argument("--set", choices=[*sets.SETS, *sets.REAL], required=True)
     parser.add_argument("--gigabytes", type=float, required=True)
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--width", type=int, default=100_000)
+    parser.add_argument("--columns", type=int, default=100_000)
+    parser.add_argument("--data", type=Path, help="the folder of real data")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     clock.warm_up()
     clock.stay_near_the_card()
     dtype = getattr(torch, options.dtype)
-    n = round(options.gigabytes * 1e9 / (options.width * dtype.itemsize))
-    data, queries = sets.SETS[options.set](n, options.width, dtype, QUERIES)
+    n = round(options.gigabytes * 1e9 / (options.columns * dtype.itemsize))
+    shape = (n, options.columns, dtype, QUERIES)
+    if options.set in sets.REAL:
+        data, queries = sets.real(options.set, options.data, *shape)
+    else:
+        data, queries = sets.SETS[options.set](*shape)
     side = Side(data, queries.to(dtype))
     case = {
         "set": options.set,
         "dtype": options.dtype,
         "gigabytes": options.gigabytes,
-        "rows": n,
-        "columns": options.width,
+        "rows": len(data),
+        "columns": options.columns,
     }
     for batch in BATCHES:
         row = {**case, "batch": batch, **side.measured(batch), **machine()}
@@ -100,13 +105,17 @@ class Side:
             )
             for i, found in enumerate(results)
         ]
-        kept = matrix_of(self.data, device_array(self.data, "data")).searches.values()
-        (launches,) = (one for one in kept if one.together == batch)
+        kept = matrix_of(self.data, device_array(self.data, "data")).searches.items()
+        (launches,) = (one for (_, kind), one in kept if kind.n_queries == batch)
         own = stream(torch.cuda.current_stream().cuda_stream)
 
         def launch(i: int) -> None:
             width = self.data.shape[1]
-            launches.begin(some(self.queries, i).data_ptr(), width, batch, i, 0.0, own)
+            query = some(self.queries, i)
+            for at in range(0, batch, launches.together):
+                count = min(launches.together, batch - at)
+                begin = query.data_ptr() + at * width * query.element_size()
+                launches.begin(begin, width, count, i, 0.0, own)
 
         times = {
             "torch_device": round(clock.device_microseconds(product, repeats), 1),

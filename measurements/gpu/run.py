@@ -28,7 +28,29 @@ class Case(NamedTuple):
     set: str
     dtype: str
     gigabytes: float
+    columns: int = 100_000
 
+
+# Small data, where launches and not memory take the time; a batch of 16 bits; wide rows, and many short ones.
+SMALL = [
+    *(
+        Case("gaussian", "float32", *shape)
+        for shape in ((0.003, 768), (0.04, 1000), (0.1, 100_000))
+    ),
+    *(Case("low rank", "float32", size) for size in (0.1, 1.0)),
+    Case("gaussian", "float32", 1.0),
+    Case("gaussian", "bfloat16", 0.4),
+]
+SHAPES = [
+    *(Case("low rank", "float32", *shape) for shape in ((4.0, 10**6), (40.0, 10**7), (4.0, 1000))),
+    *(Case("gaussian", "float32", *shape) for shape in ((4.0, 100), (4.0, 1000), (0.4, 1000))),
+]
+# What photographs and networks have made: from files that are not part of the project.
+REAL = [
+    Case("images", "float32", 4.0),
+    Case("fashion gradients", "float32", 4.0),
+    Case("spectrograms", "float32", 4.0),
+]
 
 CASES = [
     *(
@@ -43,6 +65,9 @@ CASES = [
     *(Case(name, "bfloat16", 4.0) for name in ("low rank", "gaussian")),
     *(Case("low rank", "float32", size) for size in (0.4, 20.0, 100.0)),
     *(Case("gaussian", "float32", size) for size in (0.4, 20.0, 100.0)),
+    *SMALL,
+    *SHAPES,
+    *REAL,
 ]
 
 
@@ -51,27 +76,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("results/gpu.jsonl"))
     parser.add_argument("--most-gigabytes", type=float, default=1000.0)
+    parser.add_argument("--only", nargs="*", help="data sets; all by default")
+    parser.add_argument("--data", type=Path, help="the folder of real data")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     done = {key(row) for row in table.read(options.out)} if options.out.exists() else set()
     for case in CASES:
-        if case.gigabytes <= options.most_gigabytes and case not in done:
-            measure(case, options.out)
+        wanted = options.only is None or case.set in options.only
+        wanted = wanted and (options.data is not None or case not in REAL)
+        if wanted and case.gigabytes <= options.most_gigabytes and case not in done:
+            measure(case, options.out, options.data)
     if options.write:
         table.write(table.read(options.out))
 
 
 def key(row: Row) -> Case:
     """Return the case of a row."""
-    return Case(row["set"], row["dtype"], row["gigabytes"])
+    return Case(row["set"], row["dtype"], row["gigabytes"], row["columns"])
 
 
-def measure(case: Case, out: Path) -> None:
+def measure(case: Case, out: Path, data: Path | None) -> None:
     """Measure one case in a process of its own."""
     command = [sys.executable, "-m", "measurements.gpu.measure", "--out", str(out)]
     for name, value in case._asdict().items():
         command += [f"--{name}", str(value)]
+    if data is not None:
+        command += ["--data", str(data)]
     try:
         subprocess.run(command, check=True, timeout=LIMIT)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:

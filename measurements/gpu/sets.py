@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from measurements import workloads
 from measurements.gpu.card import torch
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Rows that are made at once: numbers of float32 in between take room, too.
 NUMBERS_AT_ONCE = 1 << 28
@@ -95,6 +99,21 @@ SETS = {
     "planted": planted,
     "gaussian": gaussian,
 }
+
+# Workloads of the benchmarks on the host that are made of real data, and the files of it.
+REAL = {
+    "images": ("images-upsampled", "images_fashion_mnist.npz"),
+    "fashion gradients": ("fashion-gradients", "images_fashion_mnist.npz"),
+    "spectrograms": ("spectrograms-copied", "audio_esc10_logspec_u8.npz"),
+}
+
+
+def real(name: str, folder: Path, n: int, width: int, dtype: Any, queries: int) -> Any:
+    """Rows of a workload of the host that is made of real data, as many columns as it can have near those."""
+    workload, file = REAL[name]
+    made = workloads.make(workload, n=n, N=width, queries=queries, path=folder / file)
+    data, asked = (torch.from_numpy(some).to(dtype).cuda() for some in (made.data, made.queries))
+    return data, asked
 
 
 def best_rows(data: Any, queries: Any, k: int) -> Any:

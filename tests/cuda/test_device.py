@@ -231,6 +231,8 @@ def test_epsilon_ties_sparse_and_scaled_queries() -> None:
     Ask(values, tensor, single, 10, delta=1e-9).compare()
     Ask(values, tensor, single * np.float32(1e-12), 10).compare()
     Ask(values, tensor, query * 1e100, 10).compare()
+    Ask(values, tensor, query * 1e-140, 10).compare()
+    Ask(values, tensor, query * 1e140, 10).compare()
     sparse = np.zeros_like(single)
     sparse[[3, 777, 9599]] = [1.0, -2.0, 0.5]
     Ask(values, tensor, sparse, 10).compare()

@@ -130,6 +130,14 @@ def test_products_of_other_widths_and_some_rows(width: int) -> None:
     Whole(*made(700, width, "float32", 5), 10, arms=arms).compare()
 
 
+def test_values_that_float32_sums_cannot_hold() -> None:
+    """A product in float32 would overflow: each query has a pass of its own."""
+    data, queries = made(300, 3000, "float32", 3)
+    data *= 3e37
+    Whole(data, queries, 5).compare()
+    Whole(data / 3e37, queries.double() * 1e140, 5).compare()
+
+
 def test_small_products() -> None:
     """All these kernels on little data: what the checkers of memory and races run."""
     Whole(*made(60, 5000), 3).compare()

@@ -32,6 +32,7 @@ from tests.cuda.walks import (
 from tests.guarantee import assert_at_most
 
 if TYPE_CHECKING:
+    from sureshot._types import Floats
     from sureshot.cuda.bets import Float32s
 
 SOME_STEPS = np.array([4, 5, 9, 15, 16, 17, 31, 47, 60, 63])
@@ -127,7 +128,6 @@ def least_factor(seed: int) -> float:
     """
     rng = np.random.default_rng(seed)
     count, left = 4000, 0.01
-    steps = bets.Steps(*(np.full(1, x, np.float32) for x in (20, 1 / 20, 1 / 19, left, left)))
     m = np.exp(rng.uniform(-3, 3, count))
     root = np.sqrt(m)
     theta = root / left * (1 - rng.integers(0, 100, count) * rounding.U)
@@ -135,12 +135,27 @@ def least_factor(seed: int) -> float:
     second = mean**2 + m * 10.0 ** rng.uniform(-9, 0, count)
     # The payoff is largest where y is about rho, and u not more than its square.
     y = (root * rng.uniform(0.9, 3, count)).astype(np.float32)
-    zero = np.zeros(count)
-    sums = (zero, 20 * mean, 20 * second, zero, 20 * m * rng.uniform(0, 1.2, count))
-    past = bets.Sums.of(0)
-    past.known, past.y, past.y_squared, past.squares, past.u = (
-        part.astype(np.float32)[:, None] for part in sums
-    )
+    u = m * rng.uniform(0, 1.2, count)
+    return smallest_factor(20, left, theta, m, mean, second, u, y)
+
+
+def smallest_factor(
+    steps_before: int,
+    left: float,
+    theta: Floats,
+    m: Floats,
+    mean: Floats,
+    second: Floats,
+    u: Floats,
+    y: Float32s,
+) -> float:
+    """Return the smallest factor, made without rounding of the computed numbers, of bets with this past."""
+    before = steps_before
+    numbers = (before, 1 / before, 1 / (before - 1), left, left)
+    steps = bets.Steps(*(np.full(1, x, np.float32) for x in numbers))
+    zero = np.zeros(len(m))
+    sums = (zero, before * mean, before * second, zero, before * u)
+    past = bets.Sums(*(part.astype(np.float32)[:, None] for part in sums))
     with np.errstate(all="ignore"):
         found = bets.factors(
             y[:, None],
@@ -154,6 +169,33 @@ def least_factor(seed: int) -> float:
     assert placed.sum() > 1000
     gap = found.needed.astype(np.float64) - found.payoff
     return float((1 + found.size.astype(np.float64) * gap)[placed].min())
+
+
+def least_factor_at_the_cap(seed: int) -> float:
+    """Return the smallest factor of bets whose room is so small that it is rounded away, for payoffs at their cap.
+
+    After many steps that hardly differ, a mean just below what is needed makes a large stake; the mass seen so far
+    is large, so that rho is the root of what is left, and a payoff near it is the largest one.
+    """
+    rng = np.random.default_rng(seed)
+    count, left = 20_000, 0.01
+    m = np.exp(rng.uniform(-3, 3, count))
+    root = np.sqrt(m)
+    needed = root * (1 - 10.0 ** rng.uniform(-5, -3, count))
+    mean = needed - root * 10.0 ** rng.uniform(-5, -3, count)
+    y = (root * (1 + 2e-4 * rng.standard_normal(count))).astype(np.float32)
+    u = m * rng.uniform(1, 20, count)
+    return smallest_factor(500, left, needed / left, m, mean, mean**2 * (1 - 1e-7), u, y)
+
+
+def test_no_factor_at_the_cap_is_too_small() -> None:
+    least = min(map(least_factor_at_the_cap, range(3)))
+    assert 0.00999 < least < 0.02
+
+
+def test_planted_a_room_that_is_not_widened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bets, "_ROOM", np.float32(0))
+    assert min(map(least_factor_at_the_cap, range(3))) < 0.0095
 
 
 def test_no_factor_is_too_small() -> None:

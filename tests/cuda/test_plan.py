@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
-from sureshot.cuda import plan, rounding
+from sureshot.cuda import order, plan, product, rounding
 
 
 @pytest.mark.parametrize("k", [1, 10, 63, 64, 100, 1000])
@@ -46,3 +49,25 @@ def test_the_guard_grows_with_the_roundings_and_stays_small(chunk: int) -> None:
 def test_the_level_is_raised_by_little() -> None:
     assert 200 < rounding.level(10, 0.05, 512) < 202
     assert rounding.level(10, 0.05, 512) > rounding.level(10, 0.05, 256)
+
+
+def test_weights_of_every_query_that_is_bet_on_can_be_counted() -> None:
+    """The kernels count tickets only where the exponent of the largest weight is within the limit."""
+    least = 2 * math.log2(rounding.LEAST_QUERY) - math.log2(rounding.MOST_BLOCKS)
+    assert least > -rounding.MOST_EXPONENT + 1
+    assert 2 * math.log2(rounding.MOST_QUERY) < rounding.MOST_EXPONENT - 1
+    # A unit, its inverse and the scale are normal numbers of float64.
+    assert rounding.MOST_EXPONENT + order.TICKET_BITS < 1022
+
+
+@pytest.mark.parametrize("width", [1, 100, 65_408, 65_409, 10**7])
+@pytest.mark.parametrize("n_rows", [1, 1000, 10**6])
+def test_sums_of_bytes_have_31_bits(n_rows: int, width: int) -> None:
+    cut = product.product_of(n_rows, width, 2, tops_known=True)
+    assert cut.integers
+    reads = cut.steps * 32 // product.READ
+    columns = -(-reads // cut.parts) * product.READ
+    assert columns * 2 * 128 * 128 < 2**31  # two products of bytes for each column
+    assert cut.parts * columns >= width
+    # 128 is added to the largest number, which float32 has rounded.
+    assert np.float32(rounding.MOST_NUMBER) * (1 + 2 * rounding.U) + 129 < 2**15

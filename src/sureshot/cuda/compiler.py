@@ -105,6 +105,7 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         **{name: value.hex() for name, value in double.items()},
         "FIRST_BET": str(bets.FIRST_STAKE),
         "TICKET_BITS": str(order.TICKET_BITS),
+        "LARGEST_EXPONENT": str(rounding.MOST_EXPONENT),
         "WIDE_ARMS": str(plan.WIDE_ARMS),
         "DRAWS": str(plan.DRAWS),
         "SHORT_CAP": str(plan.SHORT_CAP),

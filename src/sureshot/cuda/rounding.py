@@ -54,9 +54,11 @@ MOST_LEVEL = 90.0
 # Rows of more blocks are not bet on.
 MOST_BLOCKS = 2**20
 
-# Limits of the norm of the query, which is scaled by a power of two.
-LEAST_QUERY = 1e-150
-MOST_QUERY = 1e150
+# Limits of the norm of the query, which is scaled by a power of two. The exponent of the largest weight is then within
+# MOST_EXPONENT, so that tickets and scale are normal numbers of float64.
+LEAST_QUERY = 1e-130
+MOST_QUERY = 1e130
+MOST_EXPONENT = 900
 
 # Rows and queries are multiplied in whole numbers of 16 bits up to this one: 128 is added to them, and float32 values
 # are rounded on the way. So many columns of their bytes add up to less than 2**31.

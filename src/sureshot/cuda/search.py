@@ -85,7 +85,9 @@ class Search:
         rows, width = matrix.shape
         n = rows if arms is None else len(arms)
         plan = plans.plan_of(n, width, k, matrix.itemsize)
-        whole = kind.whole or _reason(plan, n, norms, k, delta)
+        whole = _reason(plan, n, norms, k, delta)
+        if kind.whole and (whole != BEYOND_RANGE or kind.n_queries == 1):
+            whole = kind.whole  # else the product of a batch must know that it is none for float32
         # One kernel does all for a single query, if every arm is evaluated and there are not too many.
         self.alone = bool(whole) and kind.n_queries == 1 and n <= plans.WHOLE_ARMS
         if whole and kind.n_queries == 1 and not self.alone:
@@ -288,13 +290,13 @@ class Search:
 
 def _reason(plan: plans.Plan, n: int, norms: Norms, k: int, delta: float) -> int:
     """Return why every arm is evaluated, if that is known beforehand."""
-    if n <= max(plan.first_rows, plan.direct):
-        return FEW_ARMS
-    if plan.n_blocks < plans.FEWEST_BLOCKS:
-        return SHORT_ROWS
     within = rounding.LEAST_NORM <= norms.largest <= rounding.MOST_NORM
     within = within and plan.n_blocks <= rounding.MOST_BLOCKS
-    return 0 if within and math.log2(k / delta) <= rounding.MOST_LEVEL else BEYOND_RANGE
+    if not within or math.log2(k / delta) > rounding.MOST_LEVEL:
+        return BEYOND_RANGE
+    if n <= max(plan.first_rows, plan.direct):
+        return FEW_ARMS
+    return SHORT_ROWS if plan.n_blocks < plans.FEWEST_BLOCKS else 0
 
 
 def _inverses(draws: int) -> Array:

@@ -127,7 +127,7 @@ __device__ void begin_query(const Params& p, Work* work, bool within_range) {
     for (int i = 0; i < 4; i++) work->count[i] = 0;
     for (int i = 2; i < 8; i++) work->queue[i] = work->arrived[i] = 0;
     work->cost[0] = work->cost[1] = -1.0f;
-    const int reason = p.whole ? p.whole : within_range ? NO_REASON : BEYOND_RANGE;
+    const int reason = within_range ? p.whole : BEYOND_RANGE;   // which no product in float32 answers, either
     work->reason = reason;
     work->state = reason ? WHOLE : RACING;
     work->begin = 0;
@@ -176,7 +176,7 @@ __device__ void draw_order(const Params& p, Work* work, int query, Tickets& sm) 
     if (lane == 0) atomicMax(&sm.draws.largest, high);
     __syncthreads();
     const int exponent = exponent_of(sm.draws.largest);
-    const bool usable = exponent > -900 && exponent < 900;
+    const bool usable = exponent > -LARGEST_EXPONENT && exponent < LARGEST_EXPONENT;   // of every query within range
     const int halved = usable ? exponent >> 1 : 0;
     // The largest weight of the scaled query is about 1.
     const double inverse_unit = power_of_two(usable ? TICKET_BITS - exponent : 0), scale = power_of_two(-halved);
