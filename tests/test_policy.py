@@ -76,6 +76,7 @@ def test_early_predictions_are_made_at_the_expected_score() -> None:
             threshold=0.0,
             front=32,
             steps_read=32 * 50,
+            steps_ahead=lambda: 0,
             log_level=3.0,
         )
         assert not remaining.finishing_pays(race)
