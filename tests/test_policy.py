@@ -95,6 +95,7 @@ def race_of(ledger: Any, **changes: Any) -> Any:
         "threshold": 0.0,
         "front": 32,
         "steps_read": 32 * 50,
+        "steps_ahead": lambda: 0,
         "log_level": 3.0,
     }
     return SimpleNamespace(**begun | changes)

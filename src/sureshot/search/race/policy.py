@@ -191,6 +191,11 @@ def evaluation_pays(policy: Policy, waste: float, evaluation: float, next_round:
     return policy.patience * waste * evaluation <= next_round
 
 
+def looking_again_pays(costs: Costs, waiting: int, candidates: int, length: int) -> bool:
+    """Return whether to judge so many suspended arms again costs less than the candidates would in vain."""
+    return costs.visit * waiting < costs.row * length * candidates
+
+
 def few_arms_are_slow(costs: Costs, arms: int, steps: int, length: int) -> bool:
     """Return whether to evaluate that many arms costs less than to read so many steps of them.
 
@@ -265,18 +270,19 @@ def finishing_pays(
     all_blocks: float,
     ledger_bytes: int,
     margin: float = 1.0,
+    *,
+    ahead: float = 0.0,
 ) -> bool:
     """Return whether to read all undecided arms to the end instead of sampling on.
 
     `needed` is how many steps they are predicted to need together, `unread` how many they have not
     read, `blocks` how many they have, `all_blocks` how many all arms have; `margin` says how many
-    times cheaper it must be.
+    times cheaper it must be, `ahead` how many steps are read at once, whatever is predicted.
     """
-    # Memory is only thought of when half of it is taken: the first predictions are rough.
-    too_much = 2 * ledger_bytes > costs.ledger_bytes
-    too_much = (
-        too_much and ledger_bytes + BYTES_OF_BET * needed > policy.most_memory * costs.ledger_bytes
-    )
+    # What is predicted counts when half of the memory is taken: the first predictions are rough.
+    if 2 * ledger_bytes > costs.ledger_bytes:
+        ahead = max(ahead, needed)
+    too_much = ledger_bytes + BYTES_OF_BET * ahead > policy.most_memory * costs.ledger_bytes
     # What was sampled of a row is read again if it is read whole: to sample everything costs no more
     # only where nothing but the pulls costs.
     return (

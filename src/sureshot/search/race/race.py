@@ -23,11 +23,16 @@ from sureshot.search.condition import estimate
 from sureshot.search.problem import Answer, largest
 from sureshot.search.race import policy
 from sureshot.search.race.allowance import Allowance
+from sureshot.search.race.coming_back import bring_back
 from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
 from sureshot.search.race.reading import Reading, blocks_of_scores
-from sureshot.search.race.remaining import finishing_pays, threshold_will_rise
+from sureshot.search.race.remaining import (
+    finishing_pays,
+    much_is_spent,
+    threshold_will_rise,
+)
 from sureshot.search.reward_limits import refuse_arm
 from sureshot.theory.rounding import rounding_share
 
@@ -83,6 +88,7 @@ class Race:
         self.steps_read = 0  # of all arms together
         self.threshold = -math.inf
         self.guess = self._first_guess()
+        self.highest_guess = self.guess  # at which an arm may have been suspended
         # Up to where the active arms are read next, while none of them is judged or evaluated.
         self.next_stop: int | None = None
         self.next_look = 0.0  # the front at which it is asked again whether to give up
@@ -202,17 +208,19 @@ class Race:
         if self.threshold == -math.inf:
             best = largest(ledger.estimates[waiting], min(2 * self.problem.k, len(waiting)))
             waiting = np.sort(waiting[best])
-        return self._catch_up(waiting)
+        return self.catch_up(waiting)
 
-    def _catch_up(self, waiting: Ints) -> bool:
+    def catch_up(self, waiting: Ints, guess: float | None = None) -> bool:
         """Read suspended arms up to the front; return whether the budget allowed it.
 
         They read the drawn blocks in the same portions as the arms before them, and those that are
-        beaten on the way are dropped there.
+        beaten on the way are dropped there, or suspended if it is at a guess. Where much has been spent they wait
+        after a portion, until it was asked whether to give up.
         """
-        ledger = self.ledger
+        ledger, read = self.ledger, False
+        ledger.status[waiting] = ACTIVE
         for start, stop in zip(self.fronts, self.fronts[1:], strict=False):
-            there = (ledger.steps[waiting] == start) & (ledger.status[waiting] == SUSPENDED)
+            there = (ledger.steps[waiting] == start) & (ledger.status[waiting] == ACTIVE)
             behind = waiting[there]
             if len(behind) == 0:
                 continue
@@ -221,14 +229,17 @@ class Race:
             ) and self._affords(behind):
                 self.evaluate(behind)
                 continue
-            cost = len(behind) * (stop - start) * self.problem.source.blocks.size
-            if not self.budget.allows(cost):
-                return False
+            steps = len(behind) * (stop - start)
+            affordable = self.budget.allows(steps * self.problem.source.blocks.size)
+            if not affordable or (read and much_is_spent(self, steps)):
+                ledger.status[waiting[ledger.status[waiting] == ACTIVE]] = SUSPENDED
+                return affordable
             self._read(behind, start, stop)
-            self._drop(behind)
-        # Not an arm that was dropped on the way and came back when the limit rose: it still lags.
-        caught_up = (ledger.status[waiting] == SUSPENDED) & (ledger.steps[waiting] == self.front)
-        ledger.status[waiting[caught_up]] = ACTIVE
+            read = True
+            if guess is None:
+                self._drop(behind)
+            else:
+                self.judge(behind, guess, SUSPENDED)
         return True
 
     def _read(self, positions: Ints, start: int, stop: int) -> None:
@@ -272,13 +283,18 @@ class Race:
             self.log_level,
         )
         self.guess = self.survey.guess
+        self.highest_guess = max(self.highest_guess, self.guess)
+
+    def judge(self, positions: Ints, score: float, beaten: int) -> None:
+        """Give those of the arms another status against which the bets win at a score."""
+        theta = score + self.problem.epsilon
+        self.ledger.judge(self.problem.team, positions, theta, self.log_level, beaten)
 
     def _drop(self, positions: Ints) -> None:
         """Drop those of the arms that are beaten for sure."""
         self.next_stop = None
         if self.threshold > -math.inf and len(positions):
-            theta = self.threshold + self.problem.epsilon
-            self.ledger.judge(self.problem.team, positions, theta, self.log_level, DROPPED)
+            self.judge(positions, self.threshold, DROPPED)
 
     def evaluate_candidates(self) -> None:
         """Evaluate the active arms that seem to belong to the top k, if that pays."""
@@ -290,7 +306,7 @@ class Race:
             slow = self._slow_arms(survey)
             # These are no candidates.
             chosen = np.sort(np.concatenate([chosen, slow])) if len(slow) else slow
-        if len(chosen) and self._affords(chosen):
+        if len(chosen) and self._affords(chosen) and not bring_back(self, chosen):
             self.evaluate(chosen)
 
     def _evaluation_pays(self, survey: _native.Survey) -> bool:
@@ -334,24 +350,14 @@ class Race:
             return nothing
         if self.front < self.rules.fewest_steps:
             return nothing
-        active = self.ledger.n_active
-        if not policy.finishing_may_pay(
-            self.rules,
-            self.costs,
-            self.front,
-            self.steps_read,
-            active * (self._end_of_round(active) - self.front),
-            float(self.order.length) * (len(self.problem.arms) - self.put_off),
-            self.ledger.bytes,
-            self.cost_of_visits(),
-        ):
+        if not much_is_spent(self, self.steps_ahead()):
             return nothing
         if self.put_off:
             # Nothing can be predicted of arms that were never read.
             waiting = self.ledger.arms_with(SUSPENDED)
             unread = waiting[self.ledger.steps[waiting] == 0]
             self._drop(unread)
-            self._catch_up(unread[self.ledger.status[unread] == SUSPENDED])
+            self.catch_up(unread[self.ledger.status[unread] == SUSPENDED])
             self.put_off = 0
             return nothing
         if self.threshold == -math.inf and self.survey is not None:
@@ -371,6 +377,16 @@ class Race:
             self._drop(self.undecided())
         left = self.undecided()
         return left if len(left) and finishing_pays(self) and self._affords(left) else nothing
+
+    def steps_ahead(self) -> int:
+        """Return how many steps of all arms together are read next."""
+        active = self.ledger.n_active
+        if active:
+            return active * (self._end_of_round(active) - self.front)
+        steps = self.ledger.steps[self.ledger.arms_with(SUSPENDED)]
+        start = int(steps.min(initial=self.front))
+        stop = next((front for front in self.fronts if front > start), start)
+        return int(np.count_nonzero(steps == start)) * (stop - start)
 
     def forget_bets(self) -> None:
         """Free the memory of the bets: nothing is judged any more."""

@@ -10,6 +10,20 @@ if TYPE_CHECKING:
     from sureshot.search.race.race import Race
 
 
+def much_is_spent(race: Race, ahead: int) -> bool:
+    """Return whether to ask, before so many steps of all arms together are read, if to give up is better."""
+    return policy.finishing_may_pay(
+        race.rules,
+        race.costs,
+        race.front,
+        race.steps_read,
+        ahead,
+        float(race.order.length) * (len(race.problem.arms) - race.put_off),
+        race.ledger.bytes,
+        race.cost_of_visits(),
+    )
+
+
 def finishing_pays(race: Race, margin: float = 1.0) -> bool:
     """Return whether to read the undecided arms to the end is so many times cheaper than to sample on."""
     threshold = race.threshold
@@ -29,6 +43,7 @@ def finishing_pays(race: Race, margin: float = 1.0) -> bool:
         _all_blocks(race),
         race.ledger.bytes,
         margin,
+        ahead=race.steps_ahead(),
     )
 
 
