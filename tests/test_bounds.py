@@ -150,6 +150,21 @@ def test_a_scan_is_true_and_can_be_saved(tmp_path: Path, data: Array) -> None:
         assert np.array_equal(other.reach, found.reach)
 
 
+@pytest.mark.parametrize(("place", "value"), [(6, 1), (8, 8), (8, 77)])
+def test_saved_bounds_that_claim_to_be_packed_or_encrypted_are_refused(
+    place: int, value: int, data: Array, tmp_path: Path
+) -> None:
+    """The flags and the method of packing, of the first array and in the table at the end of the file."""
+    path = tmp_path / "bounds.npz"
+    sureshot.scan(data).save(path)
+    written = bytearray(path.read_bytes())
+    written[place] = value
+    written[written.index(b"PK\x01\x02") + place + 2] = value
+    path.write_bytes(written)
+    with pytest.raises(ValueError, match="does not hold saved bounds"):
+        Bounds.load(path)
+
+
 def test_a_scan_of_other_data_is_refused(tmp_path: Path, data: Array) -> None:
     scan = sureshot.scan(data)
     with pytest.raises(ValueError, match=r"scan of data of shape \(300, 6000\), got data of \(299"):

@@ -32,12 +32,22 @@ def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
 
 def read_arrays(path: Path, what: str) -> dict[str, Array]:
     """Read what `write_arrays` wrote; a file that is cut off or another one does not hold `what`."""
-    from zipfile import BadZipFile  # noqa: PLC0415 - not worth a slower import of the package
+    import zlib  # noqa: PLC0415 - neither is worth a slower import of the package
+    from zipfile import BadZipFile  # noqa: PLC0415
 
     try:
         with path.open("rb") as file:
             return dict(np.load(file, allow_pickle=False))
     except FileNotFoundError:
         raise
-    except (ValueError, TypeError, OSError, EOFError, MemoryError, BadZipFile) as error:
+    except (
+        ValueError,
+        TypeError,
+        OSError,
+        EOFError,
+        MemoryError,
+        RuntimeError,  # of a file that says it is encrypted, or packed in a way that nobody knows
+        BadZipFile,
+        zlib.error,
+    ) as error:
         raise ValueError(f"{path} does not hold {what}: {error}") from error
