@@ -119,8 +119,8 @@ def top_k(
         in units of these scores, and `bounds` are those of the data without the factor.
     expected_score
         About what the k-th best score will be, if that is known: from the last of many similar queries, say, as in a
-        solver. It helps to decide whether to sample or to read everything, where few rows stand out among many;
-        neither the answer nor the guarantee depends on it.
+        solver. It helps to decide whether to sample or to read everything, where few rows stand out among many, and where
+        norms are known it is bet on from the first block on; neither the answer nor the guarantee depends on it.
     rng
         Seed or numpy Generator of the random order. Queries chosen in the light of earlier answers
         must not reuse one integer seed: pass a Generator.
