@@ -119,8 +119,8 @@ def top_k(
         in units of these scores, and `bounds` are those of the data without the factor.
     expected_score
         About what the k-th best score will be, if that is known: from the last of many similar queries, say, as in a
-        solver. It helps to decide whether to sample or to read everything, where few rows stand out among many;
-        the guarantee does not depend on it.
+        solver. It helps to decide whether to sample or to read everything, where few rows stand out among many, and where
+        norms are known it is bet on from the first block on; the guarantee does not depend on it.
     rng
         Seed or numpy Generator of the random order. Queries that depend on earlier answers must not
         reuse one integer seed: pass a Generator.
