@@ -1,12 +1,12 @@
-"""Find wrong labels by what they did: attribution of the mistakes of a network to its training examples.
+"""Find wrong labels by the mistakes that they cause: attribution of the mistakes of a network to its training examples.
 
 One per cent of the training labels are replaced by wrong ones, and a network is trained on all of them. For the worst mistakes that
 it then makes on test images, the question is which training examples led it there: those whose gradients have the most negative
 inner product with the gradient of the loss of that image, because a step of training on them makes this loss larger. If attribution
 works, wrong labels are far more frequent among them than one in a hundred.
 
-The same is done with gradients that are projected to 512 and 4,096 numbers, which is what people do because
-they think that they cannot afford to read whole ones: what does that lose, and what does it save?
+The same is done with gradients that are projected to 512 and 4,096 numbers, which is common because whole ones seem too large
+to read: what does that lose, and what does it save?
 
     python examples/find_flipped_labels.py                      # digits, a dense network in numpy: seconds
     python examples/find_flipped_labels.py --fashion FILE.npz   # Fashion-MNIST, a convolutional network in torch: minutes

@@ -1,6 +1,6 @@
-"""Recommend items: the best ones for many users by inner products of factors, without those they know.
+"""Recommend items: for many users the best ones by inner products of factors, without the items that they know.
 
-The factors are implicit's, or, where that is not installed, those of a truncated SVD, which have the same shape.
+The factors are made by the package implicit or, where it is not installed, by a truncated SVD; both have the same shape.
 """
 
 from __future__ import annotations

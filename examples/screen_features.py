@@ -1,4 +1,4 @@
-"""Which of many features explain a target: the largest absolute correlations first, then a Lasso of these alone."""
+"""Find the features that explain a target: keep those with the largest absolute correlations, then fit a Lasso to these alone."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ NB_MODULE(_native, m) {
         [](const Dense& dense, const Ids& arms, const Ids& blocks, Team& team, const TableOut& sums,
            const std::optional<TableOut>& squares) {
             const Released released;
-            block_sums(team, dense.matrix, dense.metric, dense.query(), arms_of(arms),
+            block_sums(team, dense.matrix, dense.metric, dense.values(), arms_of(arms),
                        dense.blocks(blocks), sums.data(), squares ? squares->data() : nullptr);
         },
         "dense"_a, "arms"_a.noconvert(), "blocks"_a.noconvert(), "team"_a, "sums"_a.noconvert(),
@@ -120,7 +120,7 @@ NB_MODULE(_native, m) {
            const Reals& weight, Team& team, const RealsOut& high, const RealsOut& low,
            const RealsOut& largest) {
             const Released released;
-            totals(team, dense.matrix, dense.metric, dense.query(), arms_of(arms), dense.blocks(blocks),
+            totals(team, dense.matrix, dense.metric, dense.values(), arms_of(arms), dense.blocks(blocks),
                    centre.data(), weight.data(),
                    {high.data(), low.data(), largest.data()});
         },
@@ -132,20 +132,25 @@ NB_MODULE(_native, m) {
 
     m.def(
         "row_scores",
-        [](const Dense& dense, const Table& queries, const Ids& arms, Team& team, const TableOut& scores,
+        [](const Dense& dense, const std::optional<Table>& queries, const Ids& arms, Team& team, const TableOut& scores,
            const std::optional<RealsOut>& squares) {
             if (squares && dense.metric != Metric::inner_product) {
                 throw nb::value_error("squares come with inner products only");
             }
             const Released released;
-            row_scores(team, dense.matrix, dense.metric, queries.data(),
-                       static_cast<std::int64_t>(queries.shape(0)), arms_of(arms), scores.data(),
-                       squares ? squares->data() : nullptr);
+            double* const its_squares = squares ? squares->data() : nullptr;
+            if (!queries && dense.floats() != nullptr && !coordinate_major(dense.matrix)) {
+                return row_scores(team, dense.matrix, dense.metric, dense.floats(), arms_of(arms), scores.data(),
+                                  its_squares);
+            }
+            row_scores(team, dense.matrix, dense.metric, queries ? queries->data() : dense.query(),
+                       queries ? static_cast<std::int64_t>(queries->shape(0)) : 1, arms_of(arms), scores.data(),
+                       its_squares);
         },
-        "dense"_a, "queries"_a.noconvert(), "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
+        "dense"_a, "queries"_a.noconvert().none(), "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
         "squares"_a.noconvert() = nb::none(),
-        "Fill scores (queries, arms) with the sum of all rewards of each arm, for these queries in place "
-        "of its own, and squares (arms,), for inner products, with its squared norm.");
+        "Fill scores (queries, arms) with the sum of all rewards of each arm, for these queries or, without any, for its "
+        "own, and squares (arms,), for inner products, with its squared norm.");
 
     m.def(
         "run_scores",
@@ -223,19 +228,29 @@ NB_MODULE(_native, m) {
 
     m.def(
         "query_sums",
-        [](QueryTerm term, const Reals& query, const Reals& by, std::int64_t block, std::int64_t shift, Team& team,
-           const RealsOut& sums) {
-            const auto count = static_cast<std::int64_t>(query.shape(0));
-            if (by.shape(0) != 1 && by.shape(0) != query.shape(0)) {
+        [](QueryTerm term, const std::variant<Reals, FloatRow>& query, const Reals& by, std::int64_t block,
+           std::int64_t shift, Team& team, const RealsOut& sums) {
+            const auto length = std::visit([](const auto& values) { return values.shape(0); }, query);
+            const auto count = static_cast<std::int64_t>(length);
+            if (by.shape(0) != 1 && by.shape(0) != length) {
                 throw nb::value_error("there must be one factor, or one for each coordinate");
             }
             const std::int64_t blocks = (count + shift + block - 1) / block;
             if (static_cast<std::int64_t>(sums.shape(0)) != blocks) {
                 throw nb::value_error("there must be a place for each block");
             }
-            const bool each = by.shape(0) == query.shape(0);
+            const auto* const doubles = std::get_if<Reals>(&query);
+            const auto* const floats = std::get_if<FloatRow>(&query);
+            const QueryTerms terms{term,
+                                   doubles == nullptr ? nullptr : doubles->data(),
+                                   floats == nullptr ? nullptr : floats->data(),
+                                   by.data(),
+                                   by.shape(0) == length,
+                                   count,
+                                   block,
+                                   shift};
             const Released released;
-            return query_sums(team, {term, query.data(), by.data(), each, count, block, shift}, blocks, sums.data());
+            return query_sums(team, terms, blocks, sums.data());
         },
         "term"_a, "query"_a.noconvert(), "by"_a.noconvert(), "block"_a, "shift"_a, "team"_a, "sums"_a.noconvert(),
         "Fill sums (blocks,) with |query| * by, query**2 or query * by, added up over each block, and return the sum "
@@ -261,6 +276,20 @@ NB_MODULE(_native, m) {
     };
     def_all_finite(std::type_identity<Values>{});
     def_all_finite(std::type_identity<FloatValues>{});
+
+    const auto def_all_equal = [&]<class Some>(std::type_identity<Some>) {
+        m.def(
+            "all_equal",
+            [](const Some& values, const Reals& others) {
+                if (values.ndim() != 1 || values.shape(0) != others.shape(0)) return false;
+                const Unlocked unlocked(values.size());
+                return all_equal(values.data(), others.data(), static_cast<std::int64_t>(values.size()));
+            },
+            "values"_a.noconvert(), "others"_a.noconvert(),
+            "Return whether these are the same numbers, in the same shape; NaN is none.");
+    };
+    def_all_equal(std::type_identity<Values>{});
+    def_all_equal(std::type_identity<FloatValues>{});
 
     bind_files(m);
     bind_race(m);

@@ -89,11 +89,13 @@ class Dense {
         const auto* const given = std::get_if<FloatRow>(&query_);
         return given == nullptr ? nullptr : given->data();
     }
+    // As they were given.
+    QueryValues values() const { return {floats() == nullptr ? query() : nullptr, floats()}; }
     Blocks blocks(const Ids& ids) const {
         return {ids.data(), static_cast<std::int64_t>(ids.shape(0)), block_, shift_};
     }
     ArmData of(const Ids& arms) const {
-        return {matrix, metric, query(), {nullptr, 0, block_, shift_}, arms.data()};
+        return {matrix, metric, values(), {nullptr, 0, block_, shift_}, arms.data()};
     }
 
     const Matrix matrix;

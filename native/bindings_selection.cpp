@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "batch_best.hpp"
 #include "best_of_each.hpp"
 #include "bindings.hpp"
 #include "kernels.hpp"
@@ -79,6 +80,17 @@ QueryNorms query_norms(const Reals& norms, const Reals& lost, const Reals& units
     return {norms.data(), lost.data(), units.data(), static_cast<std::int64_t>(norms.shape(0))};
 }
 
+// Where the best of several queries are written.
+BatchBest batch_best(const IdTableOut& positions, const TableOut& scores, const IdsOut& evaluated, std::size_t queries,
+                     std::size_t arms) {
+    const std::size_t k = positions.shape(1);
+    if (positions.shape(0) != queries || scores.shape(0) != queries || evaluated.shape(0) != queries ||
+        scores.shape(1) != k || k > arms) {
+        throw nb::value_error("there must be k places for each query, and no more than there are arms");
+    }
+    return {positions.data(), scores.data(), evaluated.data()};
+}
+
 // Queries that an operand borrows live as long as it does.
 struct BorrowedOperand {
     BorrowedOperand(FloatTable table, Team& team)
@@ -90,11 +102,11 @@ struct BorrowedOperand {
     Operand own;
 };
 
-void check_product(const BorrowedOperand& operand, const Dense& dense) {
-    if (operand.own.width() != dense.matrix.n_columns) {
+void check_product(const BorrowedOperand& operand, const Matrix& matrix) {
+    if (operand.own.width() != matrix.n_columns) {
         throw nb::value_error("a query is not as long as the rows of the data");
     }
-    if (dense.matrix.element == Element::float64) throw nb::type_error("float64 has no products in float32");
+    if (matrix.element == Element::float64) throw nb::type_error("float64 has no products in float32");
 }
 
 }  // namespace
@@ -176,7 +188,7 @@ void bind_selection(nb::module_& m) {
             "multiply",
             [](const BorrowedOperand& operand, const Dense& dense, const Ids& arms, Team& team,
                const Values<float>& scores, const RealsOut& squares) {
-                check_product(operand, dense);
+                check_product(operand, dense.matrix);
                 if (scores.shape(0) != arms.shape(0) || squares.shape(0) != arms.shape(0) ||
                     static_cast<std::int64_t>(scores.shape(1)) != operand.own.count()) {
                     throw nb::value_error("there must be a place for each arm and query");
@@ -192,7 +204,7 @@ void bind_selection(nb::module_& m) {
             [](const BorrowedOperand& operand, const Dense& dense, const Ids& arms, Team& team, const ErrorTerms& terms,
                const Reals& norms, const Reals& lost, const Reals& units, const std::optional<Reals>& scale, bool both_signs, std::int64_t k, std::int64_t most,
                std::int64_t rows, double largest_square, const RealsOut& squares) -> nb::object {
-                check_product(operand, dense);
+                check_product(operand, dense.matrix);
                 const auto count = static_cast<std::int64_t>(norms.shape(0));
                 if (count != operand.own.count()) throw nb::value_error("there must be a norm for each query");
                 if (squares.shape(0) != arms.shape(0) || (scale && scale->shape(0) != arms.shape(0))) {
@@ -214,7 +226,53 @@ void bind_selection(nb::module_& m) {
             "lost"_a.noconvert(), "units"_a.noconvert(), "scale"_a.noconvert().none(), "both_signs"_a,
             "k"_a, "most"_a, "rows"_a, "largest_square"_a, "squares"_a.noconvert(),
             "Return what Selection.candidates does of products of these arms, so many rows at a time, with the errors "
-            "of product_errors, and fill squares; None if a square is not below the largest.");
+            "of product_errors, and fill squares; None if a square is not below the largest.")
+        .def(
+            "best",
+            [](const BorrowedOperand& operand, const Data& data, Element element, Metric metric, const Ids& arms,
+               Team& team, const ErrorTerms& terms, const std::pair<double, double>& sizes, double largest_square,
+               const std::optional<Reals>& scale, bool both_signs, std::int64_t most, std::int64_t rows,
+               const IdTableOut& positions, const TableOut& scores, const IdsOut& evaluated) {
+                const Matrix matrix = matrix_of(data, element);
+                check_product(operand, matrix);
+                const auto queries = static_cast<std::size_t>(operand.own.count());
+                const BatchBest out = batch_best(positions, scores, evaluated, queries, arms.shape(0));
+                if (scale && scale->shape(0) != arms.shape(0)) throw nb::value_error("there must be a number for each arm");
+                if (rows < 1) throw nb::value_error("at least one row is multiplied at a time");
+                const BatchQuestion question{metric,         operand.queries.data(), operand.own.count(),
+                                             data_of(scale), both_signs,             static_cast<std::int64_t>(positions.shape(1))};
+                const Released released;
+                return best_by_products(team, operand.own, matrix, question, arms_of(arms),
+                                        {terms, sizes.first, sizes.second, largest_square, most, rows}, out);
+            },
+            "data"_a.noconvert(), "element"_a, "metric"_a, "arms"_a.noconvert(), "team"_a, nb::kw_only(), "terms"_a,
+            "sizes"_a, "largest_square"_a, "scale"_a.noconvert().none(), "both_signs"_a, "most"_a, "rows"_a,
+            "positions"_a.noconvert(), "scores"_a.noconvert(), "evaluated"_a.noconvert(),
+            "Fill positions and scores (queries, k) with the best arms of each query, and evaluated with how many of them "
+            "were evaluated: what measure_queries, candidates, pair_scores and best_of_each find one after the other. "
+            "Return False if the sizes of the queries, the squares of the arms or their scores forbid it, or a query has "
+            "too many candidates.");
+    m.def(
+        "best_by_scores",
+        [](const Data& data, Element element, Metric metric, const FloatTable& queries, const Ids& arms, Team& team,
+           const std::optional<Reals>& scale, bool both_signs, const IdTableOut& positions, const TableOut& scores,
+           const IdsOut& evaluated) {
+            const Matrix matrix = matrix_of(data, element);
+            if (static_cast<std::int64_t>(queries.shape(1)) != matrix.n_columns) {
+                throw nb::value_error("a query is not as long as the rows of the data");
+            }
+            const BatchBest out = batch_best(positions, scores, evaluated, queries.shape(0), arms.shape(0));
+            if (scale && scale->shape(0) != arms.shape(0)) throw nb::value_error("there must be a number for each arm");
+            const BatchQuestion question{metric,         queries.data(), static_cast<std::int64_t>(queries.shape(0)),
+                                         data_of(scale), both_signs,     static_cast<std::int64_t>(positions.shape(1))};
+            const Released released;
+            return best_by_scores(team, matrix, question, arms_of(arms), out);
+        },
+        "data"_a.noconvert(), "element"_a, "metric"_a, "queries"_a.noconvert(), "arms"_a.noconvert(), "team"_a,
+        nb::kw_only(), "scale"_a.noconvert().none(), "both_signs"_a, "positions"_a.noconvert(), "scores"_a.noconvert(),
+        "evaluated"_a.noconvert(),
+        "Fill the same by the score of every arm in double: what row_scores and best_of_rows find. Return False if a score "
+        "is not finite.");
     const auto measure = [&]<class Query>(Query) {
         m.def(
             "measure_queries",

@@ -104,18 +104,18 @@ SURESHOT_ALONE BlockSum sum_widened_block(const Matrix& matrix, std::int64_t arm
     for (std::int64_t j = range.begin; j < range.end; j += columns_in_a_part) {
         const std::int64_t count = smaller(columns_in_a_part, range.end - j);
         widen(matrix.element, address_of(matrix, arm, j), matrix.column_stride, count, numbers);
-        add_values<Number, Reward, with_squares>(numbers, query + j, count, sums);
+        add_values<Number, Reward, with_squares>(numbers, query + (j - range.begin), count, sums);
     }
     return sum_of<with_squares>(sums);
 }
 
-// Any block of a row.
+// Any block of a row; `query` has its values in the block.
 template <class Reward, bool with_squares>
 SURESHOT_ALONE BlockSum sum_block(const Matrix& matrix, std::int64_t arm, const double* query, Range range) {
     const void* first = address_of(matrix, arm, range.begin);
     BlockSum sum;
     const bool as_is = read_as_is(matrix.element, matrix.column_stride, first, [&]<class Value>(const Value* values) {
-        sum = sum_as_is<Value, Reward, with_squares>(values, query + range.begin, range.end - range.begin);
+        sum = sum_as_is<Value, Reward, with_squares>(values, query, range.end - range.begin);
     });
     if (as_is) return sum;
     widened_as(matrix.element, [&]<class Number>() {
@@ -204,7 +204,7 @@ SURESHOT_ALONE void sum_lines(const Matrix& matrix, const double* query, Arms ar
             fetch_next();
             const std::int64_t begin = ids[b] * size - shift;
             if (begin < 0 || begin + size > n_columns) continue;
-            const BlockSum sum = sum_line<Value, Reward, with_squares>(row + begin, query + begin);
+            const BlockSum sum = sum_line<Value, Reward, with_squares>(row + begin, query + b * size);
             sums[b * stride + arm] = sum.rewards;
             if constexpr (with_squares) squares[b * stride + arm] = sum.squares;
         }
@@ -214,7 +214,7 @@ SURESHOT_ALONE void sum_lines(const Matrix& matrix, const double* query, Arms ar
     for (std::int64_t b = 0; b < n_blocks; ++b) {
         const Range range = coordinates_of(matrix, blocks, b);
         for (std::int64_t arm = 0; range.end - range.begin < size && arm < n_arms; ++arm) {
-            const BlockSum sum = sum_block<Reward, with_squares>(matrix, rows[arm], query, range);
+            const BlockSum sum = sum_block<Reward, with_squares>(matrix, rows[arm], query + b * size, range);
             sums[b * stride + arm] = sum.rewards;
             if constexpr (with_squares) squares[b * stride + arm] = sum.squares;
         }
@@ -245,7 +245,7 @@ void single_coordinates(const Matrix& matrix, const double* query, Arms arms, Bl
             gather(matrix.element, row, ids + start, matrix.column_stride, count, numbers);
             for (std::int64_t b = 0; b < count; ++b) {
                 const std::int64_t to = (start + b) * stride + arm;
-                sums[to] = 0.0 + Reward::reward(numbers[b], query[ids[start + b]]);
+                sums[to] = 0.0 + Reward::reward(numbers[b], query[start + b]);
                 if constexpr (with_squares) squares[to] = numbers[b] * numbers[b];
             }
         }
@@ -268,7 +268,7 @@ void sum_by_row(const Matrix& matrix, const double* query, Arms arms, Blocks blo
     for (std::int64_t arm = 0; arm < arms.count; ++arm) {
         for (std::int64_t b = 0; b < blocks.count; ++b) {
             ahead.advance();
-            const BlockSum sum = sum_block<Reward, with_squares>(matrix, arms.ids[arm], query,
+            const BlockSum sum = sum_block<Reward, with_squares>(matrix, arms.ids[arm], query + b * blocks.size,
                                                                  coordinates_of(matrix, blocks, b));
             sums[b * stride + arm] = sum.rewards;
             if constexpr (with_squares) squares[b * stride + arm] = sum.squares;
@@ -321,10 +321,10 @@ inline void with_widened_column(const Matrix& matrix, std::int64_t column, const
 }
 
 template <class Reward, bool with_squares>
-void one_column(const Matrix& matrix, const double* query, std::int64_t j, const Places& places, double* sums,
+void one_column(const Matrix& matrix, double query_value, std::int64_t j, const Places& places, double* sums,
                 double* squares) {
     const auto sum = [&](const auto* values, std::int64_t begin, std::int64_t count) {
-        single_column<Reward, with_squares>(values, query[j], count, sums + begin,
+        single_column<Reward, with_squares>(values, query_value, count, sums + begin,
                                             with_squares ? squares + begin : nullptr);
     };
     const std::int64_t step = places.ids == nullptr ? matrix.row_stride : 0;
@@ -347,8 +347,8 @@ void some_columns(const Matrix& matrix, const double* query, Range range, const 
         double* const its_squares = with_squares ? squared + lane * arms_per_block_tile : nullptr;
         const auto add = [&]<std::int64_t n_columns, bool first, class Value>(const Value* const* columns,
                                                                               std::int64_t j) {
-            add_to_lane<Value, Reward, with_squares, n_columns, first>(columns, query + j, count, its_rewards,
-                                                                       its_squares);
+            add_to_lane<Value, Reward, with_squares, n_columns, first>(columns, query + (j - range.begin), count,
+                                                                       its_rewards, its_squares);
         };
         std::int64_t j = range.begin + lane;
         if (j >= range.end) {  // a short block
@@ -411,11 +411,11 @@ void sum_by_column(const Matrix& matrix, const double* query, Arms arms, Blocks 
         double* out = sums + b * stride;
         double* squares_out = with_squares ? squares + b * stride : nullptr;
         if (blocks.size == 1) {
-            one_column<Reward, with_squares>(matrix, query, range.begin, places, out, squares_out);
+            one_column<Reward, with_squares>(matrix, query[b], range.begin, places, out, squares_out);
             continue;
         }
         for (std::int64_t begin = 0; begin < arms.count; begin += arms_per_block_tile) {
-            some_columns<Reward, with_squares>(matrix, query, range, places, begin,
+            some_columns<Reward, with_squares>(matrix, query + b * blocks.size, range, places, begin,
                                                smaller(arms_per_block_tile, arms.count - begin), out, squares_out);
         }
     }

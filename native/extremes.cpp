@@ -44,4 +44,22 @@ bool all_finite(const Value* values, std::int64_t count) {
 template bool all_finite(const float*, std::int64_t);
 template bool all_finite(const double*, std::int64_t);
 
+template <class Value>
+bool all_equal(const Value* values, const double* others, std::int64_t count) {
+    constexpr std::int64_t lanes = 16;
+    std::int64_t start = 0;
+    for (; start + lanes <= count; start += lanes) {
+        bool same = true;
+        for (std::int64_t at = start; at < start + lanes; ++at) same &= static_cast<double>(values[at]) == others[at];
+        if (!same) return false;
+    }
+    for (; start < count; ++start) {
+        if (static_cast<double>(values[start]) != others[start]) return false;
+    }
+    return true;
+}
+
+template bool all_equal(const float*, const double*, std::int64_t);
+template bool all_equal(const double*, const double*, std::int64_t);
+
 }  // namespace sureshot

@@ -17,4 +17,8 @@ struct Extremes {
 template <class Value>
 bool all_finite(const Value* values, std::int64_t count);
 
+// Whether these values, of float or double, are the same numbers as the others.
+template <class Value>
+bool all_equal(const Value* values, const double* others, std::int64_t count);
+
 }  // namespace sureshot

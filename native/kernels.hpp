@@ -15,12 +15,12 @@ namespace sureshot {
 
 // sums[block * stride + arm]: the sum of the rewards of each arm over each block. squares, unless null,
 // gets the sums of the squared data values in the same shape. All computed in double for every
-// element type.
+// element type. `query` has the values in the given blocks alone, side by side: blocks.size places for each.
 using BlockSums = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
                        Blocks blocks, double* sums, std::int64_t stride, double* squares) noexcept;
 
 // Adds the sums of at most totals_arms arms over the given blocks to what `out` has; centre and weight have
-// one entry per given block. `space` has room for totals_space numbers.
+// one entry per given block, and `query` is that of block sums. `space` has room for totals_space numbers.
 using BlockTotals = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
                          Blocks blocks, const double* centre, const double* weight, Totals out,
                          double* space) noexcept;
@@ -251,7 +251,8 @@ using FindEnds = std::int64_t(const Uncertain& scores, double threshold, Ends& o
 enum class QueryTerm { absolute, square, product };
 struct QueryTerms {
     QueryTerm term;
-    const double* query;
+    const double* doubles;  // the query, or null
+    const float* floats;    // if null
     const double* by;
     bool each;
     std::int64_t count, size, shift;

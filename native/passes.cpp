@@ -280,21 +280,23 @@ void score_by_column(Team& team, const Matrix& matrix, const Scoring<double>& fi
 
 }  // namespace
 
-void block_sums(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
+void block_sums(Team& team, const Matrix& matrix, Metric metric, const QueryValues& query, Arms arms, Blocks blocks,
                 double* sums, double* squares) {
+    const std::vector<double> values = values_in_blocks(query, matrix.n_columns, blocks);
     team.run(arms.count, blocks.count * blocks.size, [&](std::int64_t begin, std::int64_t end) noexcept {
         const std::int64_t most = blocks_in_a_part(blocks, end - begin);
         for (std::int64_t start = 0; start < blocks.count && !team.cancelled(); start += most) {
             const std::int64_t to = start * arms.count + begin;
-            kernels().block_sums(matrix, metric, query, {arms.ids + begin, end - begin},
+            kernels().block_sums(matrix, metric, values.data() + start * blocks.size, {arms.ids + begin, end - begin},
                                  part_of(blocks, start, most), sums + to, arms.count,
                                  squares == nullptr ? nullptr : squares + to);
         }
     });
 }
 
-void totals(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
+void totals(Team& team, const Matrix& matrix, Metric metric, const QueryValues& query, Arms arms, Blocks blocks,
             const double* centre, const double* weight, Totals out) {
+    const std::vector<double> values = values_in_blocks(query, matrix.n_columns, blocks);
     const Workspaces spaces(team, totals_space);
     const std::int64_t together = coordinate_major(matrix) ? totals_arms : 16;
     team.run(arms.count, blocks.count * blocks.size,
@@ -306,8 +308,9 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const double* query
                      const std::int64_t most = blocks_in_a_part(blocks, few.count) / 32 * 32;
                      for (std::int64_t start = 0; start < blocks.count; start += most) {
                          if (team.cancelled()) return;
-                         kernels().totals(matrix, metric, query, few, part_of(blocks, start, most), centre + start,
-                                          weight + start, own, spaces.of(thread));
+                         kernels().totals(matrix, metric, values.data() + start * blocks.size, few,
+                                          part_of(blocks, start, most), centre + start, weight + start, own,
+                                          spaces.of(thread));
                      }
                  }
              });

@@ -4,17 +4,18 @@
 #pragma once
 
 #include "matrix.hpp"
+#include "query_values.hpp"
 #include "runs.hpp"
 #include "team.hpp"
 
 namespace sureshot {
 
 // sums and squares, unless null: [block][arm].
-void block_sums(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
+void block_sums(Team& team, const Matrix& matrix, Metric metric, const QueryValues& query, Arms arms, Blocks blocks,
                 double* sums, double* squares);
 
 // centre and weight have one entry per given block.
-void totals(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
+void totals(Team& team, const Matrix& matrix, Metric metric, const QueryValues& query, Arms arms, Blocks blocks,
             const double* centre, const double* weight, Totals out);
 
 // scores: [query][arm]; squares, unless null: the squared norm, from the same pass.

@@ -15,10 +15,9 @@ struct Product {
 };
 
 // Blocks of any size, with the lanes of all other sums. `each` says whether every coordinate has a factor of its own.
-template <class Term, bool each>
-void sum_blocks(const QueryTerms& terms, std::int64_t begin, std::int64_t end, double* __restrict sums,
+template <class Term, bool each, class Query>
+void sum_blocks(const QueryTerms& terms, const Query* query, std::int64_t begin, std::int64_t end, double* __restrict sums,
                 double* __restrict sizes) {
-    const double* const query = terms.query;
     const double* const by = terms.by;
     const double common = by[0];
     for (std::int64_t block = begin; block < end; ++block) {
@@ -29,13 +28,13 @@ void sum_blocks(const QueryTerms& terms, std::int64_t begin, std::int64_t end, d
         for (; j + lanes <= stop; j += lanes) {
             SURESHOT_ONE_VECTOR
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
-                const double term = Term::term(query[j + lane], each ? by[j + lane] : common);
+                const double term = Term::term(static_cast<double>(query[j + lane]), each ? by[j + lane] : common);
                 sum[lane] += term;
                 size[lane] += magnitude_of(term);
             }
         }
         for (std::int64_t lane = 0; j < stop; ++lane, ++j) {
-            const double term = Term::term(query[j], each ? by[j] : common);
+            const double term = Term::term(static_cast<double>(query[j]), each ? by[j] : common);
             sum[lane] += term;
             size[lane] += magnitude_of(term);
         }
@@ -44,25 +43,31 @@ void sum_blocks(const QueryTerms& terms, std::int64_t begin, std::int64_t end, d
     }
 }
 
-template <class Term, bool each>
-void single_terms(const QueryTerms& terms, std::int64_t begin, std::int64_t end, double* __restrict sums,
+template <class Term, bool each, class Query>
+void single_terms(const QueryTerms& terms, const Query* query, std::int64_t begin, std::int64_t end, double* __restrict sums,
                   double* __restrict sizes) {
-    const double* const query = terms.query;
     const double* const by = terms.by;
     const double common = by[0];
     for (std::int64_t j = begin; j < end; ++j) {
-        const double term = Term::term(query[j], each ? by[j] : common);
+        const double term = Term::term(static_cast<double>(query[j]), each ? by[j] : common);
         sums[j] = term;
         sizes[j - begin] = magnitude_of(term);
     }
 }
 
+template <class Term, class Query>
+void sum_terms_of(const QueryTerms& terms, const Query* query, std::int64_t begin, std::int64_t end, double* sums,
+                  double* sizes) {
+    const bool single = terms.size == 1;
+    const auto add = terms.each ? (single ? single_terms<Term, true, Query> : sum_blocks<Term, true, Query>)
+                                : (single ? single_terms<Term, false, Query> : sum_blocks<Term, false, Query>);
+    add(terms, query, begin, end, sums, sizes);
+}
+
 template <class Term>
 void sum_terms(const QueryTerms& terms, std::int64_t begin, std::int64_t end, double* sums, double* sizes) {
-    const bool single = terms.size == 1;
-    const auto add = terms.each ? (single ? single_terms<Term, true> : sum_blocks<Term, true>)
-                                : (single ? single_terms<Term, false> : sum_blocks<Term, false>);
-    add(terms, begin, end, sums, sizes);
+    if (terms.doubles == nullptr) return sum_terms_of<Term>(terms, terms.floats, begin, end, sums, sizes);
+    sum_terms_of<Term>(terms, terms.doubles, begin, end, sums, sizes);
 }
 
 }  // namespace

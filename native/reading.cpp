@@ -31,13 +31,14 @@ struct Batch {
     std::int64_t start, count;
     std::vector<std::int64_t> row_of;  // the row of the table with the sums of each step
     std::vector<std::int64_t> blocks;  // of each row, in address order; none for sums that are given
+    std::vector<double> query;         // its values in these blocks
 };
 
-std::vector<Batch> batches_by_address(const Order& order, std::int64_t start, std::int64_t stop,
+std::vector<Batch> batches_by_address(const ArmData& data, const Order& order, std::int64_t start, std::int64_t stop,
                                       std::int64_t most) {
     std::vector<Batch> found;
     for (std::int64_t at = start; at < stop; at += most) {
-        Batch batch{at, std::min(most, stop - at), {}, {}};
+        Batch batch{at, std::min(most, stop - at), {}, {}, {}};
         const std::int64_t* drawn = order.blocks().data() + at;
         std::vector<std::int64_t> by_address(static_cast<std::size_t>(batch.count));
         std::iota(by_address.begin(), by_address.end(), 0);
@@ -48,6 +49,8 @@ std::vector<Batch> batches_by_address(const Order& order, std::int64_t start, st
             batch.blocks.push_back(drawn[by_address[row]]);
             batch.row_of[static_cast<std::size_t>(by_address[row])] = static_cast<std::int64_t>(row);
         }
+        const Blocks blocks{batch.blocks.data(), batch.count, data.blocks.size, data.blocks.shift};
+        batch.query = values_in_blocks(data.query, data.matrix.n_columns, blocks);
         found.push_back(std::move(batch));
     }
     return found;
@@ -56,7 +59,7 @@ std::vector<Batch> batches_by_address(const Order& order, std::int64_t start, st
 std::vector<Batch> batches_as_given(std::int64_t start, std::int64_t stop, std::int64_t most) {
     std::vector<Batch> found;
     for (std::int64_t at = start; at < stop; at += most) {
-        Batch batch{at, std::min(most, stop - at), {}, {}};
+        Batch batch{at, std::min(most, stop - at), {}, {}, {}};
         batch.row_of.resize(static_cast<std::size_t>(batch.count));
         std::iota(batch.row_of.begin(), batch.row_of.end(), 0);
         found.push_back(std::move(batch));
@@ -311,7 +314,7 @@ struct DenseSums {
     void fill(std::int64_t first, std::int64_t arms, const Batch& batch, const SumTable& table) const {
         std::int64_t rows[arms_by_column];
         for (std::int64_t at = 0; at < arms; ++at) rows[at] = data.arms[positions[first + at]];
-        kernels().block_sums(data.matrix, data.metric, data.query, {rows, arms},
+        kernels().block_sums(data.matrix, data.metric, batch.query.data(), {rows, arms},
                              {batch.blocks.data(), batch.count, data.blocks.size, data.blocks.shift},
                              table.sums, table.stride, table.squares);
     }
@@ -371,7 +374,7 @@ Met read(Ledger& ledger, Team& team, const ArmData& data, const Order& order, co
     const std::int64_t together = std::min(most_arms, whole);
     const std::int64_t most_steps = by_column ? std::min(sums_by_column / together, steps_by_column) : steps_by_row;
     const Portion portion{start, stop, together, most_arms, (stop - start) * (data.blocks.size + numbers_worth_a_bet),
-                          batches_by_address(order, start, stop, most_steps)};
+                          batches_by_address(data, order, start, stop, most_steps)};
     const DenseSums sums{data, positions, portion};
     return Round<DenseSums>(ledger, positions, count, portion, sums).read_and_bet(team);
 }

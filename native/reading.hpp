@@ -9,6 +9,7 @@
 #include "ledger.hpp"
 #include "matrix.hpp"
 #include "order.hpp"
+#include "query_values.hpp"
 #include "team.hpp"
 
 namespace sureshot {
@@ -17,7 +18,7 @@ namespace sureshot {
 struct ArmData {
     Matrix matrix;
     Metric metric;
-    const double* query;
+    QueryValues query;
     Blocks blocks;             // their size and shift
     const std::int64_t* arms;  // the row of each position
 };

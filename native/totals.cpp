@@ -51,7 +51,7 @@ void totals(const Matrix& matrix, Metric metric, const double* query, Arms arms,
     }
     for (std::int64_t start = 0; start < blocks.count; start += most) {
         const Blocks few{blocks.ids + start, smaller(most, blocks.count - start), blocks.size, blocks.shift};
-        block_sums(matrix, metric, query, arms, few, sums, arms.count, nullptr);
+        block_sums(matrix, metric, query + start * blocks.size, arms, few, sums, arms.count, nullptr);
         for (std::int64_t b = 0; b < few.count; ++b) {
             const double* own = sums + b * arms.count;
             account.add(own, arms.count);

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sureshot
-from sureshot import Bounds, BoundsError, _native, api
+from sureshot import Bounds, BoundsError, _native, _validate, api
 from sureshot._native import Team
 
 if TYPE_CHECKING:
@@ -41,9 +41,10 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, *arguments: Any, **named: Any) ->
 
 
 def content(found: TopK) -> dict[str, Any]:
-    """Return all of a result but its time."""
+    """Return all of a result, and of that of each query, but their times."""
     whole = found.to_dict()
-    del whole["work"]["seconds"]
+    for one in (whole, *whole["queries"]):
+        del one["work"]["seconds"]
     return whole
 
 
@@ -78,6 +79,58 @@ def test_it_is_what_a_search_finds(
             assert content(first) == content(second)
 
 
+@pytest.mark.parametrize("metric", ["ip", "abs-ip", "sqeuclidean", "l1"])
+@pytest.mark.parametrize("method", ["betting", "exact"])
+def test_a_small_batch_needs_no_search(
+    monkeypatch: pytest.MonkeyPatch, metric: str, method: str
+) -> None:
+    data = np.random.default_rng(0).standard_normal((300, 97), dtype=np.float32)
+    monkeypatch.setattr(api, "prepare_top_k", refuse)
+    found = sureshot.top_k(data, data[:7], 3, metric=metric, method=method)
+    assert found.algorithm == "exact"
+    assert len(found.queries) == 7
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(1, 97), (20, 1023), (100, 100), (1500, 7), (900, 200)])
+def test_a_batch_is_what_a_search_finds(
+    monkeypatch: pytest.MonkeyPatch, metric: str, dtype: type, shape: tuple[int, int]
+) -> None:
+    rng = np.random.default_rng(5)
+    data: Array = (20 * rng.standard_normal(shape)).astype(dtype)
+    named: dict[str, Any] = {"metric": metric, **known(data, metric)}
+    if metric == "abs-ip":
+        named["row_scale"] = rng.random(len(data)) + 0.5
+    if len(data) > 1000:
+        named["where"] = np.arange(3, len(data) - 2, 2)
+    for count in (1, 5, 70):
+        queries = rng.standard_normal((count, shape[1])).astype(np.float32)
+        for k in {1, min(10, len(data))}:
+            first, second = both_ways(monkeypatch, data, queries, k, rng=1, **named)
+            assert content(first) == content(second)
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        np.zeros((5, 100), np.float32),
+        np.full((5, 100), 1e-9, np.float32),
+        np.full((5, 100), 1e30, np.float32),
+    ],
+    ids=["zeros", "small", "large"],
+)
+@pytest.mark.parametrize("tied", [False, True])
+def test_unusual_batches_are_searched(
+    monkeypatch: pytest.MonkeyPatch, queries: Array, *, tied: bool
+) -> None:
+    data = np.random.default_rng(6).standard_normal((5000, 100), dtype=np.float32)
+    if tied:
+        data[:] = data[0]
+    first, second = both_ways(monkeypatch, data, queries, 10, rng=1)
+    assert content(first) == content(second)
+
+
 def test_many_ties_are_evaluated_and_broken_by_index(monkeypatch: pytest.MonkeyPatch) -> None:
     data = np.tile(np.arange(200, dtype=np.float32), (400, 1))
     first, second = both_ways(monkeypatch, data, data[0], 5)
@@ -92,8 +145,9 @@ def test_what_is_not_finite_is_named(metric: str, value: float) -> None:
     data = np.random.default_rng(2).standard_normal((300, 100), dtype=np.float32)
     named = {"metric": metric, **known(data, metric)}
     data[123, 45] = value
-    with pytest.raises(BoundsError, match=r"data row 123 (has the value|has a norm)"):
-        sureshot.top_k(data, data[0], **named)
+    for query in (data[0], data[:20]):
+        with pytest.raises(BoundsError, match=r"data row 123 (has the value|has a norm)"):
+            sureshot.top_k(data, query, **named)
 
 
 def test_other_norms_are_refused() -> None:
@@ -106,6 +160,29 @@ def test_other_norms_are_refused() -> None:
             sureshot.top_k(
                 data, data[0], metric="cosine", bounds=Bounds(norms=given, norms_exact=True)
             )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_promised_norms_are_checked_again_only_if_they_change(
+    monkeypatch: pytest.MonkeyPatch, dtype: type
+) -> None:
+    data = np.random.default_rng(4).standard_normal((300, 100), dtype=np.float32)
+    norms: Array = np.linalg.norm(data.astype(np.float64), axis=1).astype(dtype)
+    bounds = Bounds(norms=norms, norms_exact=True)
+
+    def best() -> TopK:
+        return sureshot.top_k(data, data[0], 5, metric="cosine", bounds=bounds)
+
+    before = best()
+    with monkeypatch.context() as patch:
+        patch.setattr(_validate.bounds, "_checked", refuse)
+        assert content(best()) == content(before)
+    for wrong, error in ((1.01, BoundsError), (0.0, ValueError), (np.nan, ValueError)):
+        kept, norms[7] = norms[7], wrong * norms[7]
+        with pytest.raises(error):
+            best()
+        norms[7] = kept
+        assert content(best()) == content(before)
 
 
 @pytest.mark.parametrize("width", [1, 7, 8, 97, 128, 129, 1535, 10_007])

@@ -106,10 +106,29 @@ def test_a_scan_has_norms_of_every_size(size: float) -> None:
 def test_only_queries_without_squares_are_scaled(size: float) -> None:
     with np.errstate(under="ignore"):
         query = size * np.random.default_rng(5).uniform(0.5, 1, 50)
-    scaled, unit = in_range(query)
+    scaled, unit = in_range(query, exactly=True)
     assert (scaled * unit == query).all()
     largest = float(np.abs(scaled).max())
     assert 2.0**-301 <= largest <= 2.0**300
     if 2.0**-300 < np.abs(query).max() < 2.0**299:
         assert unit == 1
         assert scaled is query
+
+
+@pytest.mark.parametrize("method", ["betting", "exact"])
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("kind", [np.uint8, np.float32, np.float64])
+def test_no_number_of_a_query_vanishes_beside_a_large_one(
+    kind: type[np.generic], many: bool, method: str
+) -> None:
+    data = np.zeros((3, 20), kind)
+    data[1, 3:5] = 100
+    data[2, 2] = 1
+    query = np.full(20, 2.0**-900)
+    query[2] = 2.0**500
+    queries = np.stack([query, query[::-1]]) if many else query
+    found = sureshot.top_k(data, queries, 3, method=method)
+    assert np.atleast_2d(found.indices)[0].tolist() == [2, 1, 0]
+    assert np.atleast_2d(found.scores)[0].tolist() == [2.0**500, 200 * 2.0**-900, 0]
+    by_angle = sureshot.top_k(data[1:], query, 1, metric="cosine")
+    assert by_angle.scores == pytest.approx([1.0])

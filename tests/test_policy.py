@@ -52,6 +52,65 @@ def test_an_arm_that_needs_a_long_order_alone_is_evaluated() -> None:
     assert policy.how_many_to_evaluate(costs, needed, front=100, length=1000) == 1
 
 
+def test_no_arm_is_evaluated_while_all_others_cost_less_than_one() -> None:
+    """Rounds count, too: twice as far as the front is one more round."""
+    needed = np.array([100.0, 100.0])
+    dear = dataclasses.replace(ROWS, round=700.0)
+    assert policy.how_many_to_evaluate(ROWS, needed, front=100, length=1000) == 0
+    assert policy.how_many_to_evaluate(dear, np.array([1.0, 100.0]), front=100, length=1000) == 0
+    assert policy.how_many_to_evaluate(dear, np.array([1.0, 280.0]), front=100, length=1000) == 1
+
+
+def test_the_longest_rows_begin_if_that_saves_more_than_it_risks() -> None:
+    limits = np.concatenate([np.full(900, 1.0), np.full(1100, 100.0)])
+    rules = dataclasses.replace(policy.DEFAULT, beginners=0.125)
+    first_look = ROWS.visit + rules.first_front * ROWS.step
+    saved = 900 * first_look
+    for risked, begins in ((0.9 * saved, 100.0), (1.1 * saved, None)):
+        costs = dataclasses.replace(ROWS, row=risked / (10 * 1000), round=0.0)
+        assert policy.limit_to_begin(rules, costs, limits, k=10, length=1000) == begins
+    assert policy.limit_to_begin(rules, ROWS, limits, k=len(limits), length=1000) is None
+
+
+def test_a_budget_is_raced_for_a_share_of_what_reading_everything_costs() -> None:
+    rules = policy.DEFAULT
+    first = max(rules.first_front, math.ceil(rules.least_raced / 16))
+    within = math.floor(rules.racing_cost * ROWS.rest * 10_000 / ROWS.step)
+    assert policy.racing_steps(rules, ROWS, math.inf, 10_000, 16) == first + within
+    few = math.floor(rules.racing_share * 100)
+    assert policy.racing_steps(rules, ROWS, 100, 10_000, 16) == first + few
+
+
+def race_of(ledger: Any, **changes: Any) -> Any:
+    """Return what predictions need of a race that has just begun."""
+    problem = SimpleNamespace(
+        arms=range(50), k=1, epsilon=0.25, team=TEAM, expected_score=changes.pop("expected_score")
+    )
+    begun = {
+        "problem": problem,
+        "ledger": ledger,
+        "order": SimpleNamespace(length=1_000),
+        "rules": policy.DEFAULT,
+        "costs": ROWS,
+        "threshold": 0.0,
+        "front": 32,
+        "steps_read": 32 * 50,
+        "log_level": 3.0,
+    }
+    return SimpleNamespace(**begun | changes)
+
+
+def test_a_replay_waits_while_the_threshold_is_to_rise() -> None:
+    """At an exact threshold far below the expected one it would tell little of the race."""
+    nothing = SimpleNamespace()
+    assert remaining.threshold_will_rise(race_of(nothing, expected_score=1.0))
+    assert not remaining.threshold_will_rise(race_of(nothing, expected_score=-math.inf))
+    assert not remaining.threshold_will_rise(race_of(nothing, expected_score=1.0, threshold=2.0))
+    # What is expected counts no more when much was read.
+    late = race_of(nothing, expected_score=1.0, front=500, steps_read=500 * 50)
+    assert not remaining.threshold_will_rise(late)
+
+
 def test_early_predictions_are_made_at_the_expected_score() -> None:
     """Or at what the estimates promise, or at the exact threshold, whichever is the largest."""
     asked: list[float] = []
@@ -64,21 +123,7 @@ def test_early_predictions_are_made_at_the_expected_score() -> None:
         likely_threshold=lambda k: 1.0, remaining_steps=remaining_steps, n_undecided=50, bytes=0
     )
     for expected in (-math.inf, 0.5, 3.0):
-        problem = SimpleNamespace(
-            arms=range(50), k=1, epsilon=0.25, team=TEAM, expected_score=expected
-        )
-        race: Any = SimpleNamespace(
-            problem=problem,
-            ledger=ledger,
-            order=SimpleNamespace(length=1_000),
-            rules=policy.DEFAULT,
-            costs=ROWS,
-            threshold=0.0,
-            front=32,
-            steps_read=32 * 50,
-            log_level=3.0,
-        )
-        assert not remaining.finishing_pays(race)
+        assert not remaining.finishing_pays(race_of(ledger, expected_score=expected))
     assert asked == [1.25, 1.25, 3.25]
 
 
@@ -115,6 +160,15 @@ def test_rounds_end_where_a_group_of_bets_does_unless_pulls_cost() -> None:
         )
     assert policy.next_front(policy.DEFAULT, PULLS, 100, 10_000, 50) == 120
     assert policy.next_front(policy.DEFAULT, ROWS, 999, 1001, 50) == 1001
+
+
+def test_a_first_round_with_a_guess_is_worth_coming_to_every_arm() -> None:
+    """A visit costs as much as 29 steps; without a guess there are no bets in the first round."""
+    fronts = [
+        policy.next_front(policy.DEFAULT, ROWS, 0, 10_000, 50, guessed=guessed)
+        for guessed in (False, True)
+    ]
+    assert fronts == [policy.DEFAULT.first_front, 32]
 
 
 def test_rounds_that_are_trips_may_be_longer() -> None:
@@ -177,6 +231,8 @@ def test_giving_up_is_considered_when_so_much_was_spent_however_far_the_front_is
     ):
         found = policy.finishing_may_pay(rules, ROWS, front, steps, ahead, blocks, 0)
         assert found is considered
+    # What was spent besides counts as well.
+    assert policy.finishing_may_pay(rules, ROWS, 32, 19_000, 900, blocks, 0, 200 * ROWS.step)
     # The bets of the next round would take more memory than there is.
     almost = ROWS.ledger_bytes * 10 // 11
     assert policy.finishing_may_pay(rules, ROWS, 32, 1000, 101, blocks, almost)

@@ -14,6 +14,7 @@ from sureshot._native import Team
 from sureshot.blocks import Blocks
 from sureshot.prepare import reward_intervals
 from sureshot.query_sums import QuerySums
+from sureshot.sources.dense import DenseSource
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
@@ -65,6 +66,70 @@ def test_threads_and_instruction_sets_change_nothing(width: int, size: int) -> N
     for at, (values, total) in enumerate(found):
         np.testing.assert_array_equal(values, found[at % 2][0])
         assert total == found[at % 2][1]
+
+
+@pytest.mark.parametrize(("width", "size", "shift"), SHAPES)
+def test_floats_are_added_up_as_if_they_were_doubles(width: int, size: int, shift: int) -> None:
+    short, factors = np.random.default_rng(width).standard_normal((2, width)).astype(np.float32)
+    blocks = Blocks(width, size, shift)
+    sums, wide = (QuerySums(query, blocks, Team(2)) for query in (short, short.astype(np.float64)))
+    for by in (np.ones(1), factors.astype(np.float64)):
+        for found, expected in (
+            (sums.absolute(by), wide.absolute(by)),
+            (sums.products(by), wide.products(by)),
+            (sums.squares(), wide.squares()),
+        ):
+            np.testing.assert_array_equal(found.sums, expected.sums)
+            assert found.total == expected.total
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+@pytest.mark.parametrize(("block", "shift"), [(1, 0), (16, 5), (24, 0)])
+def test_a_query_of_floats_gives_the_sums_of_doubles(
+    order: str, dtype: type, block: int, shift: int
+) -> None:
+    rng = np.random.default_rng(block)
+    data = np.asarray(rng.integers(0, 200, (37, 1003)), dtype=dtype, order=order)  # type: ignore[call-overload]
+    short = rng.standard_normal(1003).astype(np.float32)
+    arms, team = np.arange(0, 37, 2), Team(2)
+    blocks = np.array([0, 1, 7, (1003 + shift - 1) // block])
+    found = []
+    for query in (short, short.astype(np.float64)):
+        dense = _native.Dense(
+            data,
+            _native.Element[np.dtype(dtype).name.upper()],
+            _native.Metric.INNER_PRODUCT,
+            query,
+            block=block,
+            shift=shift,
+        )
+        sums, squares = np.empty((2, len(blocks), len(arms)))
+        _native.block_sums(dense, arms, blocks, team, sums, squares)
+        scores, norms = np.empty((1, len(arms))), np.empty(len(arms))
+        _native.row_scores(dense, None, arms, team, scores, norms)
+        found.append((sums, squares, scores, norms))
+        expected = np.empty((1, len(arms)))
+        _native.row_scores(dense, short.astype(np.float64)[None], arms, team, expected)
+        np.testing.assert_array_equal(scores, expected)
+    for floats, doubles in zip(*found, strict=True):
+        np.testing.assert_array_equal(floats, doubles)
+
+
+def test_a_race_by_row_widens_no_long_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((600, 20), np.float32) @ rng.standard_normal(
+        (20, 40_000), np.float32
+    )
+    query, bounds = data[3] * 2, sureshot.scan(data)
+
+    def refuse(source: DenseSource) -> None:
+        pytest.fail(f"the query of {source.n_coordinates} floats was widened")
+
+    monkeypatch.setattr(DenseSource, "query", property(refuse))
+    found = sureshot.top_k(data, query, k=3, bounds=bounds, rng=0)
+    assert found.algorithm == "race"
+    assert set(found.indices) == set(np.argsort(-(data @ query))[:3])
 
 
 def test_what_is_given_must_fit() -> None:

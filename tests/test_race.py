@@ -72,6 +72,22 @@ def test_every_step_is_what_plain_numpy_makes_of_it(
         assert came_back > 0
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_every_step_where_a_score_is_expected(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With norms it is bet on from the first step on, unless none allows such a score."""
+    for seed, share in enumerate((0.5, 1.0, 1e9)):
+        table = table_of("norms", order, np.random.default_rng([4, seed]))
+        expected = share * float(np.sort(table.scores)[-table.problem.k])
+        problem = dataclasses.replace(table.problem, expected_score=expected)
+        answer, race = checked_search(
+            dataclasses.replace(table, problem=problem), seed, monkeypatch
+        )
+        assert_best(answer, table, 0.0)
+        possible = share <= 1
+        assert (race.evidence.guesses[0] == expected) == possible
+        assert (race.fronts[1] > policy.DEFAULT.first_front) == possible
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_every_step_under_a_budget(kind: str, order: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,11 +81,12 @@ def test_one_library_serves_every_python_from_3_12_on() -> None:
 def test_a_release_refuses_a_wheel_with_another_tag(
     name: str, python: tuple[int, int], right: bool
 ) -> None:
+    built_for = release.Python(f"python{python[0]}.{python[1]}", python)
     if right:
-        release.refuse_wrong_tag(name, python)
+        release.refuse_wrong_tag(name, built_for)
     else:
         with pytest.raises(release.FailedStep, match=r"expected a wheel tagged cp31\d-\w+, got"):
-            release.refuse_wrong_tag(name, python)
+            release.refuse_wrong_tag(name, built_for)
 
 
 def test_the_version_is_the_same_everywhere() -> None:

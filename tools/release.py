@@ -1,9 +1,10 @@
 """The check-list of a release, as a command: ``python tools/release.py``.
 
-It does what one Linux machine can: compares versions, builds the source distribution and from it the wheel, as a user
-without our folder would, audits both, and tests the wheel in an environment that has numpy and no compiler. What it cannot
-do it lists at the end. ``--rehearse`` skips what is only true on the day of a release; ``--only STEP`` runs some steps.
-Needs the group ``release`` (``pip install --group release``), and clang++ for the step ``compilers``.
+It does what one Linux machine can: compares versions, builds the source distribution and from it the wheels, as a user
+without our folder would, audits them, installs each beside numpy alone and without a compiler, and runs the whole test suite
+on it there. What it cannot do it lists at the end. ``--rehearse`` skips what is only true on the day of a release; ``--only
+STEP`` runs some steps; ``--tests tests/cli`` is a piece of the suite. Needs the group ``release`` (``pip install --group
+release``), the Pythons of ``--python``, and clang++ for the step ``compilers``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import venv
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 LARGEST_WHEEL = 3_000_000  # bytes
 FIRST_STABLE_ABI = (3, 12)
+# Wheels are built for these: one for all later versions, too, and one for the only version before.
+PYTHONS = ("python3.12", "python3.11")
+# What the tests use of the package, besides the group `test`.
+EXTRAS = "cli,report,sklearn,solvers"
+COMPILERS = ("cc", "gcc", "g++", "clang", "clang++", "cmake", "ninja")
 
 # Where the version is written down besides src/sureshot/__init__.py, from which the build takes it.
 VERSIONS = {
@@ -52,21 +57,79 @@ class FailedStep(Exception):
 
 
 @dataclass(frozen=True)
+class Python:
+    """A Python that a wheel is built for and tested with."""
+
+    program: str
+    version: tuple[int, int]
+
+    @classmethod
+    def found(cls, program: str) -> Python:
+        """Ask a Python for its version."""
+        if shutil.which(program) is None:
+            raise FailedStep(f"expected {program} in the path, got none: name it with --python")
+        major, minor = run(program, "-c", "import sys; print(*sys.version_info[:2])").split()
+        return cls(program, (int(major), int(minor)))
+
+    @property
+    def tag(self) -> str:
+        """How the wheels for it are tagged: for all later versions of Python, or for this one before 3.12.
+
+        Examples
+        --------
+        >>> Python("python3.13", (3, 13)).tag, Python("python3.11", (3, 11)).tag
+        ('cp312-abi3', 'cp311-cp311')
+        """
+        this = f"cp{self.version[0]}{self.version[1]}"
+        return "cp312-abi3" if self.version >= FIRST_STABLE_ABI else f"{this}-{this}"
+
+
+@dataclass(frozen=True)
 class Settings:
-    """Where things go, and whether this is only a rehearsal."""
+    """Where things go, for which Pythons, which tests are run, and whether this is only a rehearsal."""
 
     out: Path
     rehearse: bool
+    pythons: tuple[str, ...] = PYTHONS
+    tests: tuple[str, ...] = ("--all",)
 
     @property
     def sdist(self) -> Path:
         """The source distribution."""
         return only_file(self.out, f"sureshot-{version()}.tar.gz")
 
+    def wheel(self, python: Python) -> Path:
+        """Return the wheel for a Python."""
+        return only_file(self.out, f"sureshot-{version()}-{python.tag}-*.whl")
+
+    def environment(self, python: Python) -> Environment:
+        """Return where its wheel is installed."""
+        return Environment(self.out.parent / "environments" / python.tag)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An environment of its own, whose programs are the only ones that it finds."""
+
+    place: Path
+
     @property
-    def wheel(self) -> Path:
-        """The wheel for the Python that runs this."""
-        return only_file(self.out, f"sureshot-{version()}-*.whl")
+    def programs(self) -> Path:
+        """The folder of its programs."""
+        return self.place / ("Scripts" if os.name == "nt" else "bin")
+
+    def python(self, *words: str | Path, folder: Path = ROOT) -> str:
+        """Run its Python, without our folder and without a compiler."""
+        if there := [name for name in COMPILERS if shutil.which(name, path=self.programs)]:
+            raise FailedStep(f"the environment has compilers: {there}")
+        hidden = ("PYTHONPATH", "CC", "CXX")
+        variables = {name: value for name, value in os.environ.items() if name not in hidden}
+        variables["PATH"] = str(self.programs)
+        return run(self.programs / "python", *words, folder=folder, environment=variables)
+
+    def install(self, *words: str | Path) -> None:
+        """Install packages, without a compiler."""
+        self.python("-m", "pip", "install", "--quiet", *words)
 
 
 def only_file(folder: Path, pattern: str) -> Path:
@@ -110,6 +173,12 @@ def run(
     return done.stdout
 
 
+def run_module(module: str, *words: str | Path) -> str:
+    """Run a tool of the group ``release``, which finds others beside this Python, activated or not."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return run(sys.executable, "-m", module, *words, environment={**os.environ, "PATH": path})
+
+
 def check_versions(settings: Settings) -> str:
     """Compare the versions that are written down, and ask the changelog for the day of this one."""
     found = {path: version_in(path) for path in VERSIONS}
@@ -135,7 +204,7 @@ def build_sdist(settings: Settings) -> str:
     """Build the source distribution, which has every file of the repository that belongs to it."""
     shutil.rmtree(settings.out, ignore_errors=True)
     settings.out.mkdir(parents=True)
-    run(sys.executable, "-m", "build", "--sdist", "--outdir", settings.out, ".")
+    run_module("build", "--sdist", "--outdir", settings.out, ".")
     with tarfile.open(settings.sdist) as archive:
         packed = {member.name.partition("/")[2] for member in archive if member.isfile()}
     wanted = {
@@ -150,73 +219,66 @@ def build_sdist(settings: Settings) -> str:
     return f"{settings.sdist.name}, {settings.sdist.stat().st_size / 1e6:.2f} MB"
 
 
-def build_wheel(settings: Settings) -> str:
-    """Build the wheel from the source distribution alone, for the stable ABI from Python 3.12 on."""
-    with tempfile.TemporaryDirectory() as folder:
-        options = ("--no-deps", "--no-cache-dir", "--wheel-dir", folder)
-        run(sys.executable, "-m", "pip", "wheel", *options, settings.sdist)
-        built = only_file(Path(folder), "*.whl")
-        refuse_wrong_tag(built.name, sys.version_info[:2])
-        if sys.platform == "linux":
-            run(sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", settings.out, built)
-        else:
-            shutil.copy(built, settings.out)
-    size = settings.wheel.stat().st_size
-    if size > LARGEST_WHEEL:
-        raise FailedStep(f"expected at most {LARGEST_WHEEL:,} bytes, got {size:,}")
-    return f"{settings.wheel.name}, {size / 1e6:.2f} MB"
+def build_wheels(settings: Settings) -> str:
+    """Build wheels from the source distribution alone, for the stable ABI from Python 3.12 on."""
+    built = []
+    for python in map(Python.found, settings.pythons):
+        with tempfile.TemporaryDirectory() as folder:
+            options = ("--no-deps", "--no-cache-dir", "--wheel-dir", folder)
+            run(python.program, "-m", "pip", "wheel", *options, settings.sdist)
+            wheel = only_file(Path(folder), "*.whl")
+            refuse_wrong_tag(wheel.name, python)
+            if sys.platform == "linux":
+                run_module("auditwheel", "repair", "--wheel-dir", settings.out, wheel)
+            else:
+                shutil.copy(wheel, settings.out)
+        size = settings.wheel(python).stat().st_size
+        if size > LARGEST_WHEEL:
+            raise FailedStep(f"expected at most {LARGEST_WHEEL:,} bytes, got {size:,}")
+        built.append(f"{settings.wheel(python).name}, {size / 1e6:.2f} MB")
+    return "; ".join(built)
 
 
-def refuse_wrong_tag(name: str, python: tuple[int, int]) -> None:
-    """Raise if a wheel is not for all later versions of Python, or for this one before 3.12.
+def refuse_wrong_tag(name: str, python: Python) -> None:
+    """Raise if a wheel is tagged for other Pythons than the ones it is to serve.
 
     Examples
     --------
-    >>> refuse_wrong_tag("sureshot-0.1.0-cp312-abi3-linux_x86_64.whl", (3, 13))
-    >>> refuse_wrong_tag("sureshot-0.1.0-cp311-cp311-linux_x86_64.whl", (3, 11))
+    >>> refuse_wrong_tag("sureshot-0.1.0-cp312-abi3-linux_x86_64.whl", Python("python3.13", (3, 13)))
     """
-    this = f"cp{python[0]}{python[1]}"
-    wanted = "cp312-abi3" if python >= FIRST_STABLE_ABI else f"{this}-{this}"
-    if f"-{wanted}-" not in name:
-        raise FailedStep(f"expected a wheel tagged {wanted}, got {name}")
+    if f"-{python.tag}-" not in name:
+        raise FailedStep(f"expected a wheel tagged {python.tag}, got {name}")
 
 
 def audit(settings: Settings) -> str:
-    """Check the metadata, and that the library uses the stable ABI and old symbols of the system only."""
-    run(sys.executable, "-m", "twine", "check", "--strict", settings.sdist, settings.wheel)
-    if "abi3" in settings.wheel.name:
-        run(sys.executable, "-m", "abi3audit", "--strict", settings.wheel)
-    with zipfile.ZipFile(settings.wheel) as archive:
-        names = archive.namelist()
-    if outside := [name for name in names if not name.startswith("sureshot")]:
-        raise FailedStep(f"the wheel has files of other packages: {outside}")
-    if sys.platform != "linux":
-        return "twine"
-    shown = run(sys.executable, "-m", "auditwheel", "show", settings.wheel)
-    found = re.search(r"(many|musl)linux_\d+_\d+_\w+", shown)
-    return found[0] if found else shown
+    """Check the metadata, and that the libraries use the stable ABI and old symbols of the system only."""
+    wheels = [settings.wheel(python) for python in map(Python.found, settings.pythons)]
+    run_module("twine", "check", "--strict", settings.sdist, *wheels)
+    said = ["twine"]
+    for wheel in wheels:
+        if "abi3" in wheel.name:
+            run_module("abi3audit", "--strict", wheel)
+            said.append("abi3audit")
+        with zipfile.ZipFile(wheel) as archive:
+            names = archive.namelist()
+        if outside := [name for name in names if not name.startswith("sureshot")]:
+            raise FailedStep(f"{wheel.name} has files of other packages: {outside}")
+        if sys.platform == "linux":
+            shown = run_module("auditwheel", "show", wheel)
+            found = re.search(r"(many|musl)linux_\d+_\d+_\w+", shown)
+            said.append(found[0] if found else shown)
+    return ", ".join(said)
 
 
-def check_clean_environment(settings: Settings) -> str:
-    """Install the wheel beside numpy alone, without a compiler, search with it, and run the tests."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "environment"
-        venv.create(place, with_pip=True)
-        programs = place / ("Scripts" if os.name == "nt" else "bin")
-        python = programs / "python"
-        environment = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in ("PYTHONPATH", "CC", "CXX")
-        }
-        environment["PATH"] = str(programs)
-        if found := [
-            name for name in ("cc", "g++", "clang++", "cmake") if shutil.which(name, path=programs)
-        ]:
-            raise FailedStep(f"the environment has compilers: {found}")
-        command = (python, "-m", "pip", "install", "--only-binary", ":all:")
-        run(*command, settings.wheel, environment=environment)
-        listed = run(python, "-m", "pip", "list", "--format=freeze", environment=environment)
+def install_alone(settings: Settings) -> str:
+    """Install each wheel beside numpy alone, without a compiler, and search with it."""
+    said = []
+    for python in map(Python.found, settings.pythons):
+        clean = settings.environment(python)
+        run(python.program, "-m", "venv", "--clear", clean.place)
+        clean.install("--upgrade", "pip>=25.1")  # which knows groups
+        clean.install("--only-binary", ":all:", settings.wheel(python))
+        listed = clean.python("-m", "pip", "list", "--format=freeze")
         there = {line.partition("==")[0] for line in listed.splitlines() if "==" in line}
         if there - {"pip", "setuptools"} != {"numpy", "sureshot"}:
             raise FailedStep(f"expected numpy and sureshot, got {sorted(there)}")
@@ -224,12 +286,23 @@ def check_clean_environment(settings: Settings) -> str:
             "import numpy, sureshot; data = numpy.eye(500, dtype='float32');"
             "assert sureshot.top_k(data, data[7], 1).indices.tolist() == [7]; print(sureshot.__version__)"
         )
-        printed = run(python, "-c", program, folder=place, environment=environment).strip()
+        printed = clean.python("-c", program, folder=clean.place).strip()
         if printed != version():
             raise FailedStep(f"expected version {version()}, got {printed}")
-        run(*command, "--group", f"{ROOT / 'pyproject.toml'}:wheel", environment=environment)
-        tests = run(python, ROOT / "tools" / "check_wheel.py", "-n", "2", environment=environment)
-    return tests.splitlines()[-1]
+        said.append(f"{python.program}: {printed}")
+    return ", ".join(said)
+
+
+def run_tests(settings: Settings) -> str:
+    """Run the test suite on each installed wheel, with what the tests need besides."""
+    said = []
+    for python in map(Python.found, settings.pythons):
+        clean = settings.environment(python)
+        wheel = f"{settings.wheel(python)}[{EXTRAS}]"
+        clean.install(wheel, "--group", f"{ROOT / 'pyproject.toml'}:test")
+        checked = clean.python(ROOT / "tools" / "check_wheel.py", "-n", "2", *settings.tests)
+        said.append(f"{python.program}: {checked.splitlines()[-1].strip('= ')}")
+    return ", ".join(said)
 
 
 def check_compilers(settings: Settings) -> str:
@@ -259,9 +332,10 @@ STEPS: dict[str, Callable[[Settings], str]] = {
     "versions": check_versions,
     "tree": check_tree,
     "sdist": build_sdist,
-    "wheel": build_wheel,
+    "wheels": build_wheels,
     "audit": audit,
-    "environment": check_clean_environment,
+    "alone": install_alone,
+    "tests": run_tests,
     "compilers": check_compilers,
 }
 
@@ -270,10 +344,16 @@ def main(arguments: list[str]) -> int:
     """Run the steps one after the other, up to the first that fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
+    parser.add_argument(
+        "--python", nargs="+", default=PYTHONS, help="the Pythons to build wheels for"
+    )
+    parser.add_argument("--tests", nargs="+", default=("--all",), help="all of them by default")
     parser.add_argument("--rehearse", action="store_true", help="not yet the day of the release")
     parser.add_argument("--only", nargs="+", choices=STEPS, default=list(STEPS), metavar="STEP")
     chosen = parser.parse_args(arguments)
-    settings = Settings(chosen.out.resolve(), chosen.rehearse)
+    settings = Settings(
+        chosen.out.resolve(), chosen.rehearse, tuple(chosen.python), tuple(chosen.tests)
+    )
     for name in chosen.only:
         print(f"{name}: {STEPS[name].__doc__}", flush=True)
         try:

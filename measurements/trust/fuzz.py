@@ -11,13 +11,12 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from measurements.harness import command, machine, page
-from measurements.trust import fuzz_table
+from measurements.trust import fuzz_table, running
 from sureshot.experiments import rows
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from sureshot.experiments.rows import Row
 
-RAW = Path("results/trust/fuzz.jsonl")
 COMMITTED = page.DOCS / "results" / "trust-fuzz.jsonl"
 ROOT = Path(__file__).parents[2]
 KINDS = ("arguments", "files")
@@ -103,35 +101,18 @@ def be_child(kind: str, seed: int, count: int, last: Path, found: Path) -> None:
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=command.at_least_one, default=100_000)
-    parser.add_argument(
-        "--minutes", type=float, default=30.0, help="at most; 30 by default, 0: only write"
-    )
-    parser.add_argument("--processes", type=int, default=machine.available_threads())
-    parser.add_argument("--out", type=Path, default=RAW)
-    parser.add_argument("--write", action="store_true", help="write rows and table to docs")
+    parser = running.parser_of("inputs", 100_000, 30, __doc__)
     parser.add_argument("--child", nargs=5, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
 def measure(settings: argparse.Namespace) -> None:
     """Try what is missing, as long as there is time."""
-    end = time.monotonic() + 60 * settings.minutes
-
-    def one(batch: Batch) -> Row | None:
-        folder = settings.out.parent.resolve() / "fuzz"
-        return attempt(batch, folder) if time.monotonic() < end else None
-
+    folder = settings.out.parent.resolve() / "fuzz"
     left = rows.missing(batches(settings.inputs), rows.read(settings.out))
-    with ThreadPoolExecutor(settings.processes) as threads:
-        for row in threads.map(one, left):
-            if row is None:
-                command.report("time is over: the same command goes on")
-                break
-            rows.append(settings.out, row)
-            for text in row["found"]:
-                command.report(f"{row['kind']}, seed {row['seed']}: {text[:2000]}")
+    for row in running.try_in_time(lambda batch: attempt(batch, folder), left, settings):
+        for text in row["found"]:
+            command.report(f"{row['kind']}, seed {row['seed']}: {text[:2000]}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

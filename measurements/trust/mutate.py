@@ -6,34 +6,34 @@ with the same command.
 
 from __future__ import annotations
 
-import argparse
 import os
+import resource
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 from measurements.harness import command, machine, page
-from measurements.trust import mutants, mutants_table
+from measurements.trust import mutants, mutants_table, running
 from sureshot.experiments import rows
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from measurements.trust.mutants import Mutant
     from sureshot.experiments.rows import Row
 
-RAW = Path("results/trust/mutants.jsonl")
 COMMITTED = page.DOCS / "results" / "trust-mutants.jsonl"
 ROOT = Path(__file__).parents[2]
 SEED = 19
 PATIENCE = 300.0  # seconds: a mutant that takes longer is noticed, too
+MEMORY = 4 << 30  # bytes of its process: the same
 
-# The modules, and the tests that must notice what is wrong with them: first those that are about them.
+# The modules, and the tests that must notice what is wrong with them, after the examples of the module itself.
 TESTS = {
     "theory.budgets": ("tests/theory/test_bandit_schedules.py",),
     "theory.concentration": ("tests/theory/test_concentration.py", "tests/theory/test_radii.py"),
@@ -42,12 +42,27 @@ TESTS = {
     "theory.looks": ("tests/theory/test_radii.py",),
     "theory.mixture": ("tests/test_mixture.py", "tests/test_leaders.py"),
     "theory.narrowing": ("tests/theory/test_narrowing.py", "tests/test_shortlist.py"),
-    "theory.products": ("tests/test_multiplication.py", "tests/test_product.py"),
+    "theory.products": (
+        "tests/theory/test_error_terms.py",
+        "tests/test_multiplication.py",
+        "tests/test_product.py",
+    ),
     "theory.radii": ("tests/theory/test_radii.py", "tests/theory/test_bandit_schedules.py"),
-    "theory.rounding": ("tests/test_multiplication.py", "tests/test_product.py"),
+    "theory.rounding": (
+        "tests/theory/test_error_terms.py",
+        "tests/test_multiplication.py",
+        "tests/test_product.py",
+    ),
     "theory.schedule": ("tests/theory/test_schedule.py",),
-    "theory.screening": ("tests/test_screen.py",),
-    "theory.wealth": ("tests/test_ledger.py", "tests/test_guarantee_betting.py"),
+    "theory.screening": (
+        "tests/theory/test_error_terms.py",
+        "tests/test_screen.py",
+    ),
+    "theory.wealth": (
+        "tests/theory/test_wealth.py",
+        "tests/test_ledger.py",
+        "tests/test_guarantee_betting.py",
+    ),
     "search.certificate": ("tests/test_certificate.py", "tests/test_budget.py"),
     "search.race.policy": ("tests/test_policy.py", "tests/test_choice.py"),
 }
@@ -60,10 +75,15 @@ def sample(count: int) -> list[Mutant]:
     return found[:count]
 
 
+def _limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
 def try_one(mutant: Mutant) -> Row:
     """Run the tests with one mutant planted, up to the first that fails."""
     began = time.monotonic()
-    tests = TESTS[mutant.module.removeprefix("sureshot.")]
+    examples = f"tests/test_docstrings.py::test_examples[{mutant.module}]"
+    tests = (examples, *TESTS[mutant.module.removeprefix("sureshot.")])
     words = ["-q", "-x", "-p", "no:cacheprovider", "-p", "measurements.trust.planting", *tests]
     environment = {
         mutants.VARIABLE: f"{mutant.module}:{mutant.number}",
@@ -78,6 +98,7 @@ def try_one(mutant: Mutant) -> Row:
             text=True,
             check=False,
             timeout=PATIENCE,
+            preexec_fn=_limit_memory,
         )
         said = "survived" if ended.returncode == 0 else "noticed"
         last = [line for line in ended.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
@@ -91,33 +112,15 @@ def try_one(mutant: Mutant) -> Row:
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mutants", type=command.at_least_one, default=300)
-    parser.add_argument(
-        "--minutes", type=float, default=30.0, help="at most; 30 by default, 0: only write"
-    )
-    parser.add_argument("--processes", type=int, default=machine.available_threads())
-    parser.add_argument("--out", type=Path, default=RAW)
-    parser.add_argument("--write", action="store_true", help="write rows and tables to docs")
-    return parser.parse_args(arguments)
+    return running.parser_of("mutants", 300, 30, __doc__).parse_args(arguments)
 
 
 def measure(settings: argparse.Namespace) -> None:
     """Try what is missing, as long as there is time."""
-    end = time.monotonic() + 60 * settings.minutes
-
-    def one(mutant: Mutant) -> Row | None:
-        return try_one(mutant) if time.monotonic() < end else None
-
     left = rows.missing(sample(settings.mutants), rows.read(settings.out))
-    with ThreadPoolExecutor(settings.processes) as threads:
-        for row in threads.map(one, left):
-            if row is None:
-                command.report("time is over: the same command goes on")
-                break
-            rows.append(settings.out, row)
-            if row["outcome"] == "survived":
-                command.report(mutants_table.shown(row))
+    for row in running.try_in_time(try_one, left, settings):
+        if row["outcome"] == "survived":
+            command.report(mutants_table.shown(row))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

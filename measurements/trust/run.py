@@ -6,35 +6,25 @@ command: what is there is not searched again.
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from measurements.harness import command, machine, page
-from measurements.trust import cases, figure, searches, table
+from measurements.trust import cases, figure, running, searches, table
 from sureshot.experiments import drawing, rows
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
-RAW = Path("results/trust/searches.jsonl")
 COMMITTED = page.DOCS / "results" / "trust-searches.jsonl"
 REPORT_EVERY = 20.0  # seconds
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--searches", type=command.at_least_one, default=1_000_000)
-    parser.add_argument(
-        "--minutes", type=float, default=60.0, help="at most; 60 by default, 0: only write"
-    )
-    parser.add_argument("--processes", type=int, default=machine.available_threads())
-    parser.add_argument("--out", type=Path, default=RAW)
-    parser.add_argument("--write", action="store_true", help="write rows, table and figure to docs")
-    return parser.parse_args(arguments)
+    return running.parser_of("searches", 1_000_000, 60, __doc__).parse_args(arguments)
 
 
 def measure(settings: argparse.Namespace) -> None:

@@ -58,6 +58,11 @@ def extremes(numbers: Floats) -> tuple[float, float]:
     return _native.extremes(numbers)
 
 
+def all_equal(numbers: Array, others: Floats) -> bool:
+    """Return whether these numbers, of float32 or float64, are the same as the others."""
+    return _native.all_equal(numbers, others)
+
+
 def nearest(numbers: Floats, dtype: np.dtype[Any]) -> Floats:
     """Return the nearest numbers of that type, infinite where they are too large for it."""
     with np.errstate(over="ignore"):

@@ -39,5 +39,5 @@ def read_arrays(path: Path, what: str) -> dict[str, Array]:
             return dict(np.load(file, allow_pickle=False))
     except FileNotFoundError:
         raise
-    except (ValueError, TypeError, OSError, EOFError, BadZipFile) as error:
+    except (ValueError, TypeError, OSError, EOFError, MemoryError, BadZipFile) as error:
         raise ValueError(f"{path} does not hold {what}: {error}") from error

@@ -116,13 +116,7 @@ class Ledger:
     @property
     def low(self) -> Floats: ...
     def record(
-        self,
-        order: Order,
-        centre: Floats,
-        start: int,
-        stop: int,
-        guess: float,
-        stakes: bool,
+        self, order: Order, centre: Floats, start: int, stop: int, guess: float, stakes: bool
     ) -> None: ...
     def read(
         self,
@@ -156,13 +150,7 @@ class Ledger:
     ) -> Met: ...
     def survey(self, k: int, caution: float) -> Survey: ...
     def take_stock(
-        self,
-        team: Team,
-        k: int,
-        caution: float,
-        threshold: float,
-        epsilon: float,
-        log_level: float,
+        self, team: Team, k: int, caution: float, threshold: float, epsilon: float, log_level: float
     ) -> Survey: ...
     def remaining_steps(
         self, team: Team, length: int, theta: float, log_level: float
@@ -174,12 +162,7 @@ class Ledger:
     def predicted_front(self, share: float, log_level: float) -> float: ...
     def likely_threshold(self, k: int) -> float: ...
     def judge(
-        self,
-        team: Team,
-        positions: Ints,
-        theta: float,
-        log_level: float,
-        beaten: int,
+        self, team: Team, positions: Ints, theta: float, log_level: float, beaten: int
     ) -> int: ...
     def ceiling(self, team: Team, positions: Ints, log_level: float, low: float) -> float: ...
     def raise_limit(self, limit: float) -> None: ...
@@ -214,14 +197,7 @@ class QueryTerm(Enum):
 
 class Dense:
     def __init__(
-        self,
-        data: Array,
-        element: Element,
-        metric: Metric,
-        query: Array,
-        *,
-        block: int,
-        shift: int,
+        self, data: Array, element: Element, metric: Metric, query: Array, *, block: int, shift: int
     ) -> None: ...
 
 class Selection:
@@ -264,12 +240,7 @@ class ErrorTerms:
     ) -> None: ...
 
 def product_errors(
-    terms: ErrorTerms,
-    norms: Floats,
-    lost: Floats,
-    units: Floats,
-    squares: Floats,
-    scale: Floats,
+    terms: ErrorTerms, norms: Floats, lost: Floats, units: Floats, squares: Floats, scale: Floats
 ) -> tuple[Floats, float, Floats, Floats, Floats]: ...
 def packed_together(width: int) -> int: ...
 
@@ -298,7 +269,40 @@ class Operand:
         largest_square: float,
         squares: Floats,
     ) -> tuple[Ints, Ints] | None: ...
+    def best(
+        self,
+        data: Array,
+        element: Element,
+        metric: Metric,
+        arms: Ints,
+        team: Team,
+        *,
+        terms: ErrorTerms,
+        sizes: tuple[float, float],
+        largest_square: float,
+        scale: Floats | None,
+        both_signs: bool,
+        most: int,
+        rows: int,
+        positions: Ints,
+        scores: Floats,
+        evaluated: Ints,
+    ) -> bool: ...
 
+def best_by_scores(
+    data: Array,
+    element: Element,
+    metric: Metric,
+    queries: Array,
+    arms: Ints,
+    team: Team,
+    *,
+    scale: Floats | None,
+    both_signs: bool,
+    positions: Ints,
+    scores: Floats,
+    evaluated: Ints,
+) -> bool: ...
 def measure_queries(
     queries: Array, team: Team, sizes: Floats, norms: Floats
 ) -> tuple[float, float]: ...
@@ -316,24 +320,14 @@ def best_of_each(
     best_scores: Floats,
 ) -> None: ...
 def query_sums(
-    term: QueryTerm,
-    query: Floats,
-    by: Floats,
-    block: int,
-    shift: int,
-    team: Team,
-    sums: Floats,
+    term: QueryTerm, query: Array, by: Floats, block: int, shift: int, team: Team, sums: Floats
 ) -> float: ...
 def extremes(values: Floats) -> tuple[float, float]: ...
 def all_finite(values: Array) -> bool: ...
+def all_equal(values: Array, others: Floats) -> bool: ...
 def coordinate_major(data: Array, element: Element) -> bool: ...
 def block_sums(
-    dense: Dense,
-    arms: Ints,
-    blocks: Ints,
-    team: Team,
-    sums: Floats,
-    squares: Floats | None = None,
+    dense: Dense, arms: Ints, blocks: Ints, team: Team, sums: Floats, squares: Floats | None = None
 ) -> None: ...
 def totals(
     dense: Dense,
@@ -348,19 +342,14 @@ def totals(
 ) -> None: ...
 def row_scores(
     dense: Dense,
-    queries: Floats,
+    queries: Floats | None,
     arms: Ints,
     team: Team,
     scores: Floats,
     squares: Floats | None = None,
 ) -> None: ...
 def pair_scores(
-    dense: Dense,
-    queries: Array,
-    starts: Ints,
-    arms: Ints,
-    team: Team,
-    scores: Floats,
+    dense: Dense, queries: Array, starts: Ints, arms: Ints, team: Team, scores: Floats
 ) -> None: ...
 def run_scores(
     dense: Dense,

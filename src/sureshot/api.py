@@ -90,10 +90,10 @@ def top_k(
         ``"unit"``: no row has a norm above 1. `Bounds`: any of these, or larger norms. ``scan(data)``:
         limits found by reading the data once. ``"scan"``: the same for the searched rows inside this
         call, counted in ``work``; it pays for several queries, since a single one is known exactly after
-        one pass. None: the limits of an integer type;
-        for distances nothing is needed; inner products of floats get a guarantee under a condition
-        that the certificate states. Data sampled outside its bounds raises `BoundsError`. On float data
-        a limit means the nearest number of the data's type.
+        one pass. None: integers have the limits of their type, distances need none, and inner
+        products of floats get a guarantee under a condition that the certificate states. A value that is
+        read and lies outside its bounds raises `BoundsError`. On float data a limit means the nearest
+        number of the data's type.
     method
         ``"betting"`` reads what it needs, ``"bounded-me"`` is the paper's BoundedME and reads a
         schedule fixed by (n, N, k, epsilon, delta), ``"exact"`` reads everything. The bandits of the
@@ -108,9 +108,9 @@ def top_k(
         at most once.
     budget, budget_seconds
         Stop after this share of all numbers, or this time; the certificate then says which epsilon
-        was reached. The k answers are evaluated exactly, on top of it where that takes more than half
-        of what is left at the end. A budget of 1 is no limit, and neither is a time that is surely
-        enough to evaluate every row. Not for ``"bounded-me"`` and ``"exact"``.
+        was proved. The k answers are evaluated exactly, which may come on top of it. A budget of 1 is
+        no limit, and neither is a time that is surely enough to evaluate every row. Not for
+        ``"bounded-me"`` and ``"exact"``.
     where
         Boolean mask or array of indices without duplicates: search only these rows.
     row_scale
@@ -120,21 +120,21 @@ def top_k(
     expected_score
         About what the k-th best score will be, if that is known: from the last of many similar queries, say, as in a
         solver. It helps to decide whether to sample or to read everything, where few rows stand out among many;
-        neither the answer nor the guarantee depends on it.
+        the guarantee does not depend on it.
     rng
-        Seed or numpy Generator of the random order. Queries chosen in the light of earlier answers
-        must not reuse one integer seed: pass a Generator.
+        Seed or numpy Generator of the random order. Queries that depend on earlier answers must not
+        reuse one integer seed: pass a Generator.
     threads
-        Threads to use; all by default. The result never depends on it. Many queries that are answered
-        exactly share a matrix product of numpy, which uses the threads that numpy is set to use.
+        Threads to use; all by default. The result never depends on it. Where many queries share a
+        matrix product of numpy (of float64, or of data by column), numpy's own setting counts.
     block
         Consecutive coordinates that are read together. By default one where the columns of `data`
         are contiguous (16 if nothing but norms is known), else a cache line. For experiments.
     progress
         Called with a `RoundInfo` after each round.
     client
-        Of ``dask.distributed``: where the partitions of a dask array are searched. By default the client of the
-        moment, if there is one, else the threads of this process.
+        Of ``dask.distributed``: where the partitions of a dask array are searched. By default the current
+        client, if there is one, else the threads of this process.
 
     Returns
     -------
@@ -244,8 +244,8 @@ def best_arms(
         raised, with arm and coordinate.
     journal
         File that keeps every reward as it is returned, in SQLite. The same call with the same file
-        goes on where an error, Ctrl-C or a crash has stopped it and pays for nothing twice. It
-        keeps the seed, too, so `rng` may be left out. A journal of other `n_arms`, `n_rewards`,
+        goes on where an error, Ctrl-C or a crash has stopped it, and does not pull a stored reward
+        again. It keeps the seed, too, so `rng` may be left out. A journal of other `n_arms`, `n_rewards`,
         `bounds` or `rng`, and one in use, is refused with `JournalError`. See ``docs/expensive-pulls.md``.
 
     Returns
@@ -327,10 +327,10 @@ def scan(
         Threads to use; all by default.
     save
         File that the bounds are written to at the end, for ``Bounds.load``. True: beside the file of the
-        data, where ``Bounds.beside`` says. On the way what is known is kept every few seconds in a file of
+        data, where ``Bounds.beside`` says. Every few seconds what is known so far is kept in a file of
         the same name with ``.partial`` at its end: the same call goes on where an error, Ctrl-C or a crash
-        has stopped it, if the files of the data have not changed. Arrays in memory and partitions of
-        others are scanned anew.
+        has stopped it, if the files of the data have not changed. A scan of an array in memory, or of
+        partitions in other processes, begins anew.
     progress
         Called with a `ScanInfo` after each piece of the data.
 

@@ -1,4 +1,4 @@
-"""Answers a single query of an array in memory in one native call, where every row is evaluated anyway.
+"""Answers a query, or a small batch, of an array in memory in one native call, where every row is evaluated anyway.
 
 Such an answer takes tens of microseconds, and most of these would be spent on setting up a search: sources, problems and
 tallies, which there is nothing to do for. The answer, its certificate and its work are those of that search.
@@ -7,33 +7,45 @@ tallies, which there is nothing to do for. The answer, its certificate and its w
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sureshot import _native
 from sureshot._elements import for_kernels
-from sureshot._native import Team
+from sureshot._native import Operand, Team
 from sureshot._validate.request import DISTANCES
-from sureshot.prepare.block_size import LARGE_ARRAY, choose_blocks
+from sureshot.blocks import Blocks
+from sureshot.prepare.block_size import LARGE_ARRAY, choose_blocks, size_by_row
 from sureshot.prepare.top_k import REWARD_OF_METRIC
 from sureshot.result import RoundInfo, TopK
-from sureshot.search import certificate, exact, screen
+from sureshot.search import certificate, exact, product, screen
+from sureshot.search.batch import BatchAnswer
+from sureshot.search.batch_results import BatchResults
 from sureshot.search.condition import assumption
 from sureshot.search.cosine import SMALLEST_NORM
+from sureshot.search.exact_batch import EVALUATED, MULTIPLIED, is_small
+from sureshot.search.methods import METHODS
 from sureshot.search.race.choice import Sizes
 from sureshot.search.run import Searched
 from sureshot.sources.costs import in_memory
 from sureshot.sources.norms import leeway_of, screened_leeway_of
 from sureshot.sources.screening import rounded_float
 from sureshot.sources.values import REWARDS
+from sureshot.theory.products import LARGEST_NORM, LARGEST_SIZE, SMALLEST_SIZE
 
 if TYPE_CHECKING:
+    from sureshot._types import Array
     from sureshot._validate.request import TopKRequest
 
 
 # No budget, no budget in seconds and no progress to report.
 NO_LIMITS = (None, None, None)
+
+# Products of numbers, at most, of a batch that is answered at once, some milliseconds: what a search takes besides is
+# hardly noticed where there are more, and an answer that is found to take one is begun anew.
+MOST_PRODUCTS = 1 << 28
 
 
 def answer_at_once(request: TopKRequest, started: float) -> TopK | None:
@@ -41,28 +53,65 @@ def answer_at_once(request: TopKRequest, started: float) -> TopK | None:
 
     So it does, too, if anything is wrong with the numbers: the search says what.
     """
-    data, bounds, query, arms = request.data, request.bounds, request.queries[0], request.arms
-    if bounds is None or bounds.fingerprint is not None or not request.single:
+    data, bounds = request.data, request.bounds
+    if bounds is None or bounds.fingerprint is not None:
         return None
-    if not isinstance(data, np.ndarray) or not data.flags.c_contiguous or query.dtype != np.float32:
+    if not isinstance(data, np.ndarray) or not data.flags.c_contiguous or data.shape[1] == 1:
+        return None
+    if request.queries.dtype != np.float32:
         return None
     if (request.budget, request.budget_seconds, request.progress) != NO_LIMITS:
         return None
+    choice = _why_everything(data, request)
+    if choice is None:
+        return None
+    return (
+        _one(data, request, choice, started) if request.single else _batch(data, request, started)
+    )
+
+
+def _why_everything(data: Array, request: TopKRequest) -> str | None:
+    """Return why every arm is evaluated, in words; None if it is not."""
+    method, n_arms, k = request.method, len(request.arms), request.k
+    if len(data) == 1 or data.nbytes >= LARGE_ARRAY:  # then blocks depend on strides or the address
+        blocks = choose_blocks(data, request.block, method, only_norms=False)
+        return _by_sizes(method.name, n_arms, blocks, k, data.itemsize)
+    return _by_row(method.name, n_arms, data.shape[1], k, data.itemsize, request.block)
+
+
+@lru_cache(maxsize=64)  # to decide takes longer than to look it up
+def _by_row(
+    method: str, n_arms: int, width: int, k: int, itemsize: int, block: int | None
+) -> str | None:
+    """Return the same of small data that lies in memory row by row."""
+    size = size_by_row(block, METHODS[method], width, itemsize)
+    return _by_sizes(method, n_arms, Blocks(width, size), k, itemsize)
+
+
+def _by_sizes(method: str, n_arms: int, blocks: Blocks, k: int, itemsize: int) -> str | None:
+    costs = in_memory(blocks.size, itemsize, coordinate_major=False)
+    sizes = Sizes(n_arms, blocks.n_coordinates, blocks.count, k, costs)
+    return METHODS[method].why_everything(sizes)
+
+
+def _team(data: Array, threads: int) -> Team:
+    team = Team(threads)
+    if data.nbytes >= LARGE_ARRAY:
+        team.start()
+    return team
+
+
+def _one(data: Array, request: TopKRequest, choice: str, started: float) -> TopK | None:
+    """Answer a single query."""
+    bounds, query, arms = request.bounds, request.queries[0], request.arms
+    assert bounds is not None, "nothing is scanned here"
     width, metric, k = data.shape[1], request.metric, request.k
     cosines, exact_norms = metric == "cosine", bounds.exact_norms
     if cosines and (exact_norms is None or data.dtype == np.float64):
         return None
-    if width == 1 or len(arms) > exact.arms_at_once(width):
+    if len(arms) > exact.arms_at_once(width):
         return None
-    blocks = choose_blocks(data, request.block, request.method, only_norms=False)
-    costs = in_memory(blocks.size, data.itemsize, coordinate_major=False)
-    choice = request.method.why_everything(Sizes(len(arms), width, blocks.count, k, costs))
-    if choice is None:
-        return None
-
-    team = Team(request.threads)
-    if data.nbytes >= LARGE_ARRAY:
-        team.start()
+    team = _team(data, request.threads)
     reward = REWARD_OF_METRIC[metric]
     screened = norms = None
     if data.itemsize < 8 and screen.pays_for(len(arms), width, k):
@@ -110,3 +159,61 @@ def answer_at_once(request: TopKRequest, started: float) -> TopK | None:
         rounds=(RoundInfo(0, 1, 0, 0, width, numbers, float(scores[-1])),),
         algorithm="exact",
     )
+
+
+def _batch(data: Array, request: TopKRequest, started: float) -> TopK | None:
+    """Answer several queries, by products in float32 or by every score in double."""
+    queries, arms, metric = request.queries, request.arms, request.metric
+    n_arms, width, count, k = len(arms), data.shape[1], len(queries), request.k
+    if metric == "cosine" or data.itemsize == 8 or n_arms * width * count > MOST_PRODUCTS:
+        return None
+    reward = REWARD_OF_METRIC[metric]
+    multiplies = reward in product.REWARDS and product.FEWEST_ARMS * k <= n_arms
+    if multiplies:
+        together = product.queries_together(width, k, scaled=request.row_scale is not None)
+        if count > min(together, _native.packed_together(width) or count):
+            return None
+        cost = product.cost_of_product(n_arms, width, k, count, kernels=True)
+        multiplies = cost < product.cost_of_all(n_arms, width)
+    if not (multiplies or is_small(n_arms, width)):
+        return None
+    team = _team(data, request.threads)
+    values, element = for_kernels(data)
+    found = BatchAnswer.empty(count, k, np.empty(count, np.int64))
+    common: dict[str, Any] = {
+        "scale": request.row_scale,
+        "both_signs": metric == "abs-ip",
+        "positions": found.positions,
+        "scores": found.scores,
+        "evaluated": found.evaluated,
+    }
+    if multiplies:
+        operand = Operand(queries, team)
+        done = operand.best(
+            values,
+            element,
+            REWARDS[reward],
+            arms,
+            team,
+            terms=product.kernel_terms(width, operand.roundings, reward),
+            sizes=(SMALLEST_SIZE, LARGEST_SIZE),
+            largest_square=LARGEST_NORM**2,
+            most=product.most_candidates(n_arms),
+            rows=product.rows_at_once(count),
+            **common,
+        )
+    else:
+        done = _native.best_by_scores(
+            values, element, REWARDS[reward], queries, arms, team, **common
+        )
+    if not done:
+        return None
+    results = BatchResults(
+        searched=Searched(arms, width, data.itemsize),
+        answer=found,
+        certificate=certificate.exact_on(None),
+        choice=MULTIPLIED if multiplies else EVALUATED,
+        numbers_screened=n_arms * width if multiplies else 0,
+        seconds=time.perf_counter() - started,
+    )
+    return results.table(-1.0 if metric in DISTANCES else 1.0, 0, results.seconds)

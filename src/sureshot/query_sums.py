@@ -11,7 +11,7 @@ from sureshot import _native
 from sureshot._native import QueryTerm, Team
 
 if TYPE_CHECKING:
-    from sureshot._types import Floats
+    from sureshot._types import Array, Floats
     from sureshot.blocks import Blocks
 
 ONE = np.ones(1)
@@ -37,7 +37,7 @@ class QuerySums:
     (Summed(sums=array([3., 3.]), total=6.0), 14.0, array([-2.,  6.]))
     """
 
-    query: Floats  # float64, contiguous
+    query: Array  # float64 or float32, contiguous: a long one is not widened first
     blocks: Blocks
     team: Team = field(default_factory=lambda: Team(1))
 

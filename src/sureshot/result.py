@@ -32,7 +32,8 @@ class Certificate:
         is guaranteed.
     exact
         True if the score of every arm was computed, exactly or as far as it takes to prove that others are
-        better, so that no probability is involved.
+        better, so that no probability is involved. `assumption` may still name a condition, such as how
+        numpy rounds.
     unconditional
         True if the guarantee is proved in ``docs/theory.md`` or ``docs/bandits.md`` and uses nothing
         estimated from the data.
@@ -206,11 +207,11 @@ class ScanInfo:
     Attributes
     ----------
     rows
-        Rows that are done, those of an interrupted scan that goes on with them.
+        Rows that are done, including those of an interrupted scan that is continued.
     all_rows
         Rows of the data.
     numbers_read
-        Numbers that this call has read so far, the sample at its beginning with them.
+        Numbers that this call has read so far, including the sample at its beginning.
 
     Examples
     --------

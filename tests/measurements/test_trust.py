@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from measurements.trust import (
     mutants_table,
     mutate,
     run,
+    running,
     searches,
     table,
     verdict,
@@ -30,8 +32,6 @@ from sureshot.search.methods import METHODS
 from tests import pictures
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sureshot.experiments.rows import Row
 
 
@@ -212,3 +212,29 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.Monk
     found = rows.read(path)
     assert rows.missing(cases.parts(8), found) == []
     assert len(found) == 4
+
+
+@pytest.mark.parametrize(
+    ("module", "what"), [(run, "searches"), (fuzz, "inputs"), (mutate, "mutants")]
+)
+def test_the_commands_have_the_same_options(module: Any, what: str) -> None:
+    settings = vars(module.parse(["--minutes", "0", f"--{what}", "3", "--processes", "2"]))
+    settings.pop("child", None)
+    assert settings == {
+        what: 3,
+        "minutes": 0.0,
+        "processes": 2,
+        "out": Path(f"results/trust/{what}.jsonl"),
+        "write": False,
+    }
+    with pytest.raises(SystemExit):
+        module.parse(["--processes", "0"])
+
+
+def test_what_is_tried_in_time_is_kept_and_the_rest_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "mutants.jsonl"
+    for minutes, tried in ((0.0, []), (1.0, [1, 2, 3])):
+        settings = mutate.parse(["--minutes", str(minutes), "--out", str(path)])
+        found = list(running.try_in_time(lambda case: {"case": case}, [1, 2, 3], settings))
+        assert [row["case"] for row in found] == tried
+        assert rows.read(path) == found

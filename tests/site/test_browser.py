@@ -248,3 +248,33 @@ def test_pages_fit_narrow_screens(scheme: str, chromium: Any) -> None:
         assert page.evaluate("document.documentElement.dataset.theme") == scheme
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
     context.close()
+
+
+# What of the article ends beyond the right edge, where nothing smaller than the article scrolls to it.
+LEAVES_THE_SCREEN = """all => {
+  const scrolls = (box) => ["auto", "scroll"].includes(getComputedStyle(box).overflowX)
+    && box.getBoundingClientRect().right <= innerWidth + 1;
+  const reached = (one) => {
+    for (let box = one; !box.classList.contains("bd-article"); box = box.parentElement)
+      if (scrolls(box)) return true;
+    return false;
+  };
+  return all.filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !reached(one))
+    .map((one) => `${one.tagName} ${one.textContent.slice(0, 60)}`);
+}"""
+
+
+def test_nothing_leaves_a_narrow_screen(chromium: Any) -> None:
+    """Look at every page for formulas, names, tables and pictures that are wider than the screen."""
+    context = chromium.new_context(viewport=NARROW, reduced_motion="reduce")
+    page = context.new_page()
+    articles = 0
+    for path in sorted(SITE.rglob("*.html")):
+        page.goto(path.as_uri())
+        page.wait_for_load_state("load")
+        page.evaluate("async () => { if (window.MathJax?.startup) await MathJax.startup.promise; }")
+        found = page.eval_on_selector_all(".bd-article *:not(svg *, .headerlink)", LEAVES_THE_SCREEN)
+        assert found == [], path.relative_to(SITE)
+        articles += page.locator(".bd-article").count()
+    assert articles > 50
+    context.close()

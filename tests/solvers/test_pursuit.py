@@ -140,8 +140,10 @@ def test_one_certificate_for_the_whole_path(monkeypatch: pytest.MonkeyPatch) -> 
     generators = [rng for _, rng in asked]
     assert isinstance(generators[0], np.random.Generator)
     assert all(rng is generators[0] for rng in generators)
-    # The best score of a step is expected in the next one.
-    assert expected == [None, *(answer.scores[0] for answer in found.answers[:-1])]
+    # At first five atoms in equal parts are expected, then the best score of the step before.
+    norms = np.linalg.norm(dictionary, axis=0)
+    first = np.median(norms) * np.linalg.norm(signal) / np.sqrt(5)
+    assert expected == pytest.approx([first, *(one.scores[0] for one in found.answers[:-1])])
     sampled = sum(not answer.certificate.exact for answer in found.answers)
     assert sampled > 0
     assert found.certificate.delta == pytest.approx(0.02 * sampled)
@@ -158,17 +160,42 @@ def test_one_certificate_for_the_whole_path(monkeypatch: pytest.MonkeyPatch) -> 
     assert shares == pytest.approx([0.1 / (t * (t + 1)) for t in range(1, len(shares) + 1)])
 
 
-def path_over(atoms: Array) -> Path:
-    return Path(
-        atoms,
-        metric="abs-ip",
-        delta=0.05,
-        questions=20,
-        bounds="scan",
-        method="betting",
-        rng=0,
-        threads=1,
-    )
+def path_over(atoms: Array, **changes: Any) -> Path:
+    options: dict[str, Any] = {
+        "metric": "abs-ip",
+        "delta": 0.05,
+        "questions": 20,
+        "bounds": "scan",
+        "method": "betting",
+        "rng": 0,
+        "threads": 1,
+    }
+    return Path(atoms, **options | changes)
+
+
+def test_about_so_many_questions_share_half_of_delta(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares: list[float] = []
+    search = sureshot.top_k
+
+    def recorded(*arguments: Any, **options: Any) -> sureshot.TopK:
+        shares.append(options["delta"])
+        return search(*arguments, **options)
+
+    monkeypatch.setattr(sureshot, "top_k", recorded)
+    path = path_over(np.eye(4), questions=None, delta=0.1, about=3)
+    for _ in range(5):
+        path.ask(np.ones(4))
+    equal = [0.05 / 3] * 3 + [0.0] * 2
+    halves = [more + 0.05 / (t * (t + 1)) for t, more in enumerate(equal, start=1)]
+    assert shares == pytest.approx(halves)
+    # However many follow: they have what is left of the second half.
+    assert sum(shares) + 0.05 / 6 == pytest.approx(0.1)
+
+
+def test_signals_of_any_size_have_an_expected_score_or_none() -> None:
+    path = path_over(2 * np.eye(4))
+    assert path.expected_score(np.array([3.0, 0.0, 4.0, 0.0]), 4) == pytest.approx(5.0)
+    assert path.expected_score(np.full(4, 1e200), 4) is None
 
 
 def test_orders_are_fresh_at_every_step() -> None:

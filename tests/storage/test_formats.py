@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -411,3 +412,18 @@ def test_many_batches_that_are_not_in_memory_are_one_file(
     query = np.arange(700.0)
     expected, found = (sureshot.top_k(rows, query, 4) for rows in (data, matrix))
     np.testing.assert_array_equal(found.scores, expected.scores)
+
+
+def test_a_chunk_without_room_for_its_checksum_is_refused(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py", reason="this test needs the extra [files]")
+    path = tmp_path / "rows.h5"
+    with h5py.File(path, "w") as file:
+        rows = file.create_dataset("rows", (8, 24), "float32", chunks=(4, 8), fletcher32=True)
+        rows[:] = np.arange(8 * 24, dtype=np.float32).reshape(8, 24)
+    key = struct.pack("<IIQQQ", 4 * 8 * 4 + 4, 0, 4, 16, 0)  # bytes, filters, and where it belongs
+    written = path.read_bytes()
+    assert written.count(key) == 1
+    for size in (0, 3):
+        path.write_bytes(written.replace(key, struct.pack("<I", size) + key[4:]))
+        with pytest.raises(StorageError, match=f"one of its chunks has {size} bytes"):
+            open_matrix(path)

@@ -59,3 +59,21 @@ def test_the_whole_list_has_no_error(n_rewards: int) -> None:
     assert pulls_needed(math.inf, n_rewards) == n_rewards
     assert pulls_needed(1e-12, n_rewards) == 1
     assert pulls_formula(math.inf, n_rewards) == n_rewards
+
+
+@given(m=st.integers(1, 500), more=st.integers(0, 500))
+def test_rho_is_the_published_one(m: int, more: int) -> None:
+    """The smaller of (N - m + 1) / N and (N - m) (m + 1) / (N m)."""
+    n_rewards = m + more
+    without = Fraction(n_rewards - m + 1, n_rewards)
+    other = Fraction((n_rewards - m) * (m + 1), n_rewards * m)
+    assert rho(m, n_rewards) == pytest.approx(float(min(without, other)))
+
+
+@pytest.mark.parametrize(
+    ("u", "n_rewards", "expected"),
+    [(100, 1000, 91), (2000, 1000, 667), (1, 10, 1), (5, 10, 5.5 / 1.5), (1000, 1000, 500.5)],
+)
+def test_the_published_number_of_pulls(u: float, n_rewards: int, expected: float) -> None:
+    """The smaller of (u + 1) / (1 + u / N) and (u + u / N) / (1 + u / N)."""
+    assert pulls_formula(u, n_rewards) == pytest.approx(expected)

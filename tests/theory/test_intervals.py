@@ -172,3 +172,12 @@ def test_blocks_whose_weight_underflows_are_read() -> None:
     assert by_norms.weight[2] == pytest.approx(1)
     by_reach = from_scales(sums, sums.squares().sums, np.zeros(3), np.ones(N_ARMS))
     assert by_reach.weight[:2].tolist() == [TINY, 0.0]
+
+
+def test_a_reach_is_widened_by_what_the_middle_loses_to_rounding() -> None:
+    blocks = Blocks(1000, 16)
+    found = limits_of_reach(
+        np.array([0.0, 1.0]), np.array([3.0, -5.0]), np.array([0.5, 2.0]), blocks
+    )
+    lost = (1e-12 + 16 * 2.0**-53) * 5 / 0.5
+    np.testing.assert_allclose(found, [lost, 1 + 1e-9 + lost], rtol=1e-15)

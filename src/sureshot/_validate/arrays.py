@@ -8,6 +8,7 @@ import numpy as np
 
 from sureshot._elements import ELEMENTS, all_finite, is_number, name_of
 from sureshot._validate.choices import kind, listed
+from sureshot._validate.memory import PER_ROW, refuse_beyond_memory
 from sureshot.storage.matrix import Matrix
 
 if TYPE_CHECKING:
@@ -118,6 +119,9 @@ def has_zero_row(queries: Array) -> bool:
 def selected_arms(where: Any, n_arms: int, what: str) -> Ints:
     """Return the arms that `where` selects, ascending; `what` names them in messages."""
     if where is None:
+        refuse_beyond_memory(
+            PER_ROW * n_arms, f"to search all {n_arms} {what}", "select some with where"
+        )
         return np.arange(n_arms)
     selection = np.asarray(where)
     if selection.ndim != 1:

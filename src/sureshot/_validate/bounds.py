@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sureshot._elements import PRECISION, extremes, is_number, name_of, nearest
+from sureshot._elements import PRECISION, all_equal, extremes, is_number, name_of, nearest
 from sureshot._validate.choices import one_of
 from sureshot.bounds import Bounds
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from sureshot.storage.matrix import Matrix
 
 Kept = TypeVar("Kept")
+
+# Types of norms that are compared with earlier ones as they are.
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 # "unit" and given norms are raised by this many roundings of the data's type: rows that were
 # normalised in float32 have norms a little above 1.
@@ -103,11 +106,32 @@ def known_bounds(bounds: Any, data: Array | Matrix, arms: Ints) -> KnownBounds |
             f"bounds must be None, a pair (low, high), a Bounds, 'unit' or 'scan', got {bounds!r}"
         )
         raise TypeError(message)
-    if len(arms) < len(data) or not bounds.unchangeable:
+    if len(arms) < len(data):
         return _checked(bounds, words, data, arms)
+    if not bounds.unchangeable:
+        return _while_unchanged(bounds, words, data, arms)
     found: KnownBounds = bounds.kept(
         (words, data.shape, name_of(data.dtype)), lambda: _checked(bounds, words, data, arms)
     )
+    return found
+
+
+def _while_unchanged(bounds: Bounds, words: str, data: Array | Matrix, arms: Ints) -> KnownBounds:
+    """Return what bounds say that can be changed in place: if they are norms, what they said before is kept.
+
+    To compare the numbers with a copy takes less time than to check them.
+    """
+    norms = bounds.norms
+    if bounds.low is not None or bounds.high is not None or bounds.reach is not None:
+        return _checked(bounds, words, data, arms)
+    if type(norms) is not np.ndarray or norms.dtype not in FLOATS or not norms.flags.c_contiguous:
+        return _checked(bounds, words, data, arms)
+    memory: dict[Hashable, KnownBounds] = bounds.kept("norms that may change", dict)
+    key = (data.shape, name_of(data.dtype))
+    found = memory.get(key)
+    if found is None or found.norms is None or not all_equal(norms, found.norms):
+        found = _checked(replace(bounds, norms=norms.copy()), words, data, arms)
+        memory[key] = found
     return found
 
 

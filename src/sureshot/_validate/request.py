@@ -18,6 +18,13 @@ from sureshot._validate.arrays import (
 from sureshot._validate.bounds import known_bounds, pair
 from sureshot._validate.calling import calling
 from sureshot._validate.choices import kind, one_of
+from sureshot._validate.memory import (
+    PER_ARM,
+    PER_REWARD,
+    PER_SCANNED_COORDINATE,
+    PER_SCANNED_ROW,
+    refuse_beyond_memory,
+)
 from sureshot._validate.methods import (
     block_length,
     known_budget,
@@ -213,6 +220,9 @@ def best_arms_request(
     method = known_method(method, k)
     replacement = with_replacement(replacement, method)
     budget, budget_seconds = known_budget(budget, budget_seconds, method)
+    if where is None:
+        refuse_beyond_memory(PER_ARM * n_arms, f"n_arms={n_arms}", "select some with where")
+    refuse_beyond_memory(PER_REWARD * n_rewards, f"n_rewards={n_rewards}")
     arms = selected_arms(where, n_arms, "arms")
     _refuse_more_than_there_are(k, arms)
     refuse_small_budget(budget, len(arms), n_rewards, method)
@@ -238,8 +248,14 @@ def best_arms_request(
 
 def scan_request(*, data: Any, threads: Any, save: Any, progress: Any) -> ScanRequest:
     """Check the arguments of `scan`."""
+    data = data_array(data)
+    rows, width = data.shape
+    refuse_beyond_memory(
+        PER_SCANNED_ROW * rows + PER_SCANNED_COORDINATE * width,
+        f"a scan of data of shape {data.shape}",
+    )
     return ScanRequest(
-        data=data_array(data),
+        data=data,
         threads=thread_count(threads),
         save=place_to_save(save),
         progress=progress_function(progress, "ScanInfo"),

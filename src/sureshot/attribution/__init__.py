@@ -1,4 +1,8 @@
-"""Training-data attribution: which stored gradients a gradient has most in common with."""
+"""Training-data attribution: find the stored gradients that are most like that of a test example.
+
+`open_store` opens what bergson, TRAK and dattri store, or a ``.npy`` file, and ``store.top_k`` searches it. See
+``docs/attribution.md``.
+"""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Store:
         """Find the k rows with the largest inner product with each query, with a certificate.
 
         Once the norms of the rows are known (`compute_norms`, one pass over the store), the guarantee is
-        unconditional as long as the data is what they were computed from. Without, the certificate states
+        unconditional as long as the data is what they were computed from. Without them the certificate states
         the limit that it assumes.
 
         Parameters

@@ -1,7 +1,6 @@
-"""The paper's rivals and today's libraries behind one contract: `fit`, then `query`.
+"""The methods that the paper compares itself with, and current libraries: `fit`, then `query`.
 
-None of them belongs to the search of `sureshot.top_k`; they are here to be compared with. Each is what
-`docs/baselines.md` says of it.
+`sureshot.top_k` does not use them; they are here to be compared with. ``docs/baselines.md`` describes each.
 
 Examples
 --------

@@ -29,7 +29,8 @@ class GreedyMIPS(Method):
     max_j v_ij q_j, and they are found here without a heap: read the head of every list; the B-th
     largest of the row maxima seen so far can only rise; so lists whose last product read is not above
     it are done with, and of the others twice as much is read, until all are done with. The result is the
-    same set (which of two rows with equal maxima comes first was never defined), in a handful of steps. Coordinates where the query is 0 are not looked at.
+    same set (which of two rows with equal maxima comes first was never defined), in a handful of steps.
+    Coordinates where the query is 0 are not looked at.
 
     No guarantee in general: a row with many middling products is never met.
 

@@ -125,8 +125,8 @@ def scan(
 
     DATA is a file of numpy, safetensors, HDF5 or Arrow, or a folder of zarr, of shape (rows, columns). It is
     not loaded, so it may be larger than memory. Every later search with --bounds OUT.npz has an
-    unconditional guarantee and reads less; if DATA has changed since, it is refused. A scan that was
-    stopped goes on where it was.
+    unconditional guarantee, and mostly reads less. Once DATA has changed, its bounds are refused. A scan
+    that was stopped goes on where it was.
 
     Without OUT.npz the bounds are stored beside DATA: those of data.npy in data.bounds.npz. An older
     scan is replaced, another file is not.
@@ -247,7 +247,7 @@ def demo(rows: int, columns: int, seed: int, as_json: bool) -> None:
     default="small",
     show_default=True,
     help="small: smaller data and fewer settings, about a minute for everything. paper: the paper's "
-    "sizes, 10,000 rows of 100,000 numbers, which are 4 GB; takes an hour or two.",
+    "sizes, 10,000 rows of 100,000 numbers, which are 4 GB; takes an hour and a half.",
 )
 @click.option(
     "--data",
@@ -275,9 +275,8 @@ def reproduce(
 ) -> None:
     """Repeat the experiments of the paper, and write a report.
 
-    WHAT is a figure or the table of the paper, or all of them. Every measurement is stored as a row
-    of JSON at once: after Ctrl-C the same command continues, and when all rows exist it only writes the
-    report again.
+    fig1 to fig4 and table1 are those of the paper. Every measurement is stored as a row of JSON at once:
+    after Ctrl-C the same command continues, and when all rows exist it only writes the report again.
     """
     names = list(reproduction.EXPERIMENTS) if what == "all" else [what]
     out = out or Path("results") / f"reproduce-{scale}"

@@ -112,7 +112,7 @@ SEARCH_OPTIONS = (
         type=float,
         metavar="SHARE",
         describe="Stop after reading this share of DATA, such as 0.01, for each query. The "
-        "certificate then reports the epsilon achieved. The returned rows are read in addition. "
+        "certificate then reports the epsilon proved. Reading the returned rows may come on top. "
         "Not with bounded-me and exact.",
     ),
     _option(

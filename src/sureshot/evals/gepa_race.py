@@ -51,7 +51,7 @@ def gepa_race(
     -----
     GEPA asks a policy for the examples of a program without saying which program it is; the adapter that is
     returned here remembers what was proposed last. Where several programs are proposed at a time, they are
-    evaluated on the whole set, as without this policy. Programs are proposed in the light of earlier scores, so the
+    evaluated on the whole set, as without this policy. Programs depend on earlier scores, so the
     searches guide the run and prove nothing of its end: to choose with a certificate, search the candidates
     with `gepa_pull` and a new seed. See ``docs/evals.md``.
     """

@@ -36,7 +36,7 @@ class Pulls(ABC):
     examples
         Ids of the examples, in the order of the coordinates.
     paid
-        Answers that were asked of the tool so far, those that failed with them.
+        Answers that were asked of the tool so far, including those that failed.
     """
 
     def __init__(

@@ -46,13 +46,29 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What one strategy comes to over all orders."""
+    """What one strategy chose and paid, over all orders.
+
+    Attributes
+    ----------
+    name
+        What it is called in the table.
+    calls
+        Answers that were paid for, the mean over the orders.
+    share
+        The same as a share of all answers.
+    right
+        Share of the orders in which the choice is within epsilon of the best model.
+    exact
+        Share of the orders in which the choice is the best model.
+    mean_loss, largest_loss
+        How much worse than the best model the choice is, over the orders.
+    """
 
     name: str
-    calls: float  # the mean over the orders
-    share: float  # of all answers
-    right: float  # share of the orders in which the choice is within epsilon of the best
-    exact: float  # share of the orders in which it is the best
+    calls: float
+    share: float
+    right: float
+    exact: float
     mean_loss: float
     largest_loss: float
 
@@ -90,7 +106,7 @@ class Replayed:
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """What each strategy comes to."""
+        """What each strategy chose and paid."""
         return tuple(self[strategy.name] for strategy in self.strategies)
 
     def __getitem__(self, name: str) -> Outcome:

@@ -34,16 +34,18 @@ def choose_blocks(
         if unit == 1 and only_norms and not method.single_coordinates:
             unit = COLUMNS_FOR_NORMS
         return Blocks(n_coordinates, min(asked or unit, n_coordinates))
-    if asked is not None:
-        size = asked
-    elif method.single_coordinates:
-        size = 1
-    elif is_coordinate_major(data):
-        size = COLUMNS_FOR_NORMS if only_norms else 1
+    if asked is None and not method.single_coordinates and is_coordinate_major(data):
+        size = min(COLUMNS_FOR_NORMS if only_norms else 1, n_coordinates)
     else:
-        size = CACHE_LINE // data.itemsize
-    size = min(size, n_coordinates)
+        size = size_by_row(asked, method, n_coordinates, data.itemsize)
     return Blocks(n_coordinates, size, first_block_shift(data, size))
+
+
+def size_by_row(asked: int | None, method: Method, n_coordinates: int, itemsize: int) -> int:
+    """Return how many coordinates are read together where rows lie in memory one after the other."""
+    if asked is None:
+        asked = 1 if method.single_coordinates else CACHE_LINE // itemsize
+    return min(asked, n_coordinates)
 
 
 def first_block_shift(data: Array, size: int) -> int:

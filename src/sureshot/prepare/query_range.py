@@ -19,21 +19,25 @@ SMALLEST_IN_RANGE = 2.0 ** (-QUERY_EXPONENT - 1)
 LARGEST_IN_RANGE = 2.0**QUERY_EXPONENT
 
 
-def in_range(query: Floats) -> tuple[Floats, float]:
+def in_range(query: Floats, *, exactly: bool) -> tuple[Floats, float]:
     """Return the query over a power of two, and that power: 1 for nearly all queries.
 
     Inner products are in proportion to the query. One whose squares would be too large or too small for
-    float64 is scaled just as far as to have squares. Then no score is lost that float64 can hold.
+    float64 is scaled just as far as to have squares. If that would make its smallest numbers vanish, it is scaled
+    only if it need not be done `exactly`: without squares fewer bets can be placed, but no score is lost.
     """
     largest = max(-float(query.min()), float(query.max()))
     exponent = math.frexp(largest)[1]
     beyond = exponent - min(max(exponent, -QUERY_EXPONENT), QUERY_EXPONENT)
     if beyond == 0 or largest == 0:
         return query, 1.0
-    return np.ldexp(query, -beyond), math.ldexp(1.0, beyond)
+    scaled = np.ldexp(query, -beyond)
+    if exactly and not np.array_equal(np.ldexp(scaled, beyond), query):
+        return query, 1.0
+    return scaled, math.ldexp(1.0, beyond)
 
 
-def all_in_range(queries: Floats, team: Team) -> tuple[Floats, Floats | None]:
+def all_in_range(queries: Floats, team: Team, *, exactly: bool) -> tuple[Floats, Floats | None]:
     """Return the same of several queries, one row each; None if every power is 1."""
     largest, norms = np.empty((2, len(queries)))
     smallest_of_all, largest_of_all = _native.measure_queries(queries, team, largest, norms)
@@ -44,4 +48,7 @@ def all_in_range(queries: Floats, team: Team) -> tuple[Floats, Floats | None]:
     beyond[largest == 0] = 0
     if not beyond.any():
         return queries, None
+    scaled = np.ldexp(queries, -beyond[:, None])
+    if exactly:
+        beyond[(np.ldexp(scaled, beyond[:, None]) != queries).any(axis=1)] = 0
     return np.ldexp(queries, -beyond[:, None]), np.ldexp(1.0, beyond)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sureshot._native import Team
-    from sureshot._types import Floats
+    from sureshot._types import Array, Floats
     from sureshot._validate.bounds import KnownBounds
     from sureshot.blocks import Blocks
     from sureshot.query_sums import Summed
@@ -40,7 +40,7 @@ SCAN_ROUNDING = 1e-9
 
 def choose_intervals(
     metric: str,
-    query: Floats,
+    query: Array,
     bounds: KnownBounds,
     computed_norms: Floats | None,
     method: Method,
@@ -50,10 +50,12 @@ def choose_intervals(
 ) -> tuple[Intervals, Condition]:
     """Return the best intervals that are known, and what they rest on.
 
-    `computed_norms` are those of the searched rows, if they were computed in this call.
+    The query is of float64 or float32. `computed_norms` are those of the searched rows, if they were computed in this call.
     """
     if metric in DISTANCES:
-        return _of_distances(metric, query, bounds, method, blocks, n_arms)
+        return _of_distances(
+            metric, query.astype(np.float64, copy=False), bounds, method, blocks, n_arms
+        )
     sums = QuerySums(query, blocks, team)
     by_value = _by_value(sums, bounds, n_arms)
     norms = bounds.norms if computed_norms is None else computed_norms
@@ -138,7 +140,8 @@ def _by_value(sums: QuerySums, bounds: KnownBounds, n_arms: int) -> ByValue | No
     if low.ndim == high.ndim == 0:
         found = intervals.from_two_limits(sums, float(low), float(high), n_arms)
     else:
-        found = intervals.from_values("ip", sums.query, low, high, sums.blocks, n_arms)
+        query = sums.query.astype(np.float64, copy=False)
+        found = intervals.from_values("ip", query, low, high, sums.blocks, n_arms)
     return ByValue(float(found.weight.sum()), 1.0, lambda: found)
 
 

@@ -106,7 +106,7 @@ class PreparedQueries:
         """
         values, unit = self.request.queries[query], 1.0
         if self._scaled(values.dtype):
-            values, unit = in_range(values)
+            values, unit = in_range(values, exactly=self.request.metric != "cosine")
         return self._problem(values, unit, team, computed_norms), self.tally(query)
 
     def _scaled(self, dtype: np.dtype[Any]) -> bool:
@@ -136,7 +136,9 @@ class PreparedQueries:
         some = slice(which.start, which.stop) if isinstance(which, range) else which
         queries, units = self.request.queries[some], None
         if self._scaled(queries.dtype):
-            queries, units = all_in_range(queries, self.team)
+            queries, units = all_in_range(
+                queries, self.team, exactly=self.request.metric != "cosine"
+            )
         if self.request.metric != "cosine":
             return Batch(like, queries, units, self.request.row_scale)
         norms = self.bounds.exact_norms if computed_norms is None else computed_norms
@@ -172,7 +174,7 @@ class PreparedQueries:
             with np.errstate(over="ignore", invalid="ignore"):
                 return choose_intervals(
                     request.metric,
-                    source.query,
+                    query,
                     bounds,
                     computed_norms,
                     request.method,

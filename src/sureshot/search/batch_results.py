@@ -45,7 +45,7 @@ class BatchResults:
 
         return TopK(
             scores=0.0 + (self.answer.scores if sign == 1 else sign * self.answer.scores),
-            indices=searched.arms[self.answer.positions],
+            indices=searched.arms.take(self.answer.positions),
             certificate=self.certificate,
             work=searched.work(
                 numbers_read,

@@ -149,5 +149,10 @@ def _is_small(problem: Problem) -> bool:
     return (
         isinstance(problem.source, QuerySource)
         and problem.query_norm is None
-        and len(problem.arms) * problem.source.n_coordinates <= SMALL_MATRIX
+        and is_small(len(problem.arms), problem.source.n_coordinates)
     )
+
+
+def is_small(n_arms: int, n_coordinates: int) -> bool:
+    """Return whether every score of so many arms is computed in double rather than in passes of their own."""
+    return n_arms * n_coordinates <= SMALL_MATRIX

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 REWARDS = ("ip", "sqeuclidean")
 
+# Arms for each that is wanted, at least: of fewer a product leaves too many to be evaluated.
+FEWEST_ARMS = 8
+
 # Bytes that a group of queries may take: for their norms, and as candidates.
 BYTES_OF_GROUP = 96 << 20
 MOST_QUERIES = 1024
@@ -52,14 +55,14 @@ def suits(problem: Problem, n_queries: int) -> bool:
     source, n_arms = problem.source, len(problem.arms)
     if not isinstance(source, QuerySource) or source.reward not in REWARDS:
         return False
-    if problem.query_norm is not None or 8 * problem.k > n_arms:
+    if problem.query_norm is not None or FEWEST_ARMS * problem.k > n_arms:
         return False
-    return cost_of_query(problem, n_queries) < _cost_of_all(problem) and source.tiles() is not None
+    everything = cost_of_all(n_arms, source.n_coordinates)
+    return cost_of_query(problem, n_queries) < everything and source.tiles() is not None
 
 
-def _cost_of_all(problem: Problem) -> float:
+def cost_of_all(n_arms: int, width: int) -> float:
     """Return what each query costs if every arm is evaluated in double, in nanoseconds."""
-    n_arms, width = len(problem.arms), problem.source.n_coordinates
     numbers = costs.SHARED_NUMBER * n_arms * width
     return numbers + costs.EVALUATED_SCORE * n_arms + costs.EVALUATED_QUERY
 
@@ -68,11 +71,16 @@ def cost_of_query(problem: Problem, n_queries: int) -> float:
     """Return what each of so many queries costs by a matrix product, in nanoseconds."""
     n_arms, width = len(problem.arms), problem.source.n_coordinates
     together = min(n_queries, queries_at_once(problem))
+    return cost_of_product(n_arms, width, problem.k, together, kernels=by_kernels(problem))
+
+
+def cost_of_product(n_arms: int, width: int, k: int, together: int, *, kernels: bool) -> float:
+    """Return the same, given how many queries share a product, and whether it is by our own kernels."""
     read, call = costs.BLAS_READ, costs.BLAS_CALL
-    if by_kernels(problem):
+    if kernels:
         read, call = costs.PRODUCT_READ, costs.PRODUCT_CALL
     once = read * n_arms * width + call
-    numbers = costs.PRODUCT_NUMBER * n_arms * width + costs.PAIR_NUMBER * problem.k * width
+    numbers = costs.PRODUCT_NUMBER * n_arms * width + costs.PAIR_NUMBER * k * width
     return numbers + once / together + costs.PRODUCT_SCORE * n_arms + costs.PRODUCT_QUERY
 
 
@@ -97,11 +105,40 @@ def by_kernels(problem: Problem) -> bool:
 
 
 def queries_at_once(problem: Problem) -> int:
-    """Return how many queries like this one share a product: as many as take little memory."""
+    """Return how many queries like this one share a product."""
+    return queries_together(
+        problem.source.n_coordinates, problem.k, scaled=problem.factors is not None
+    )
+
+
+def queries_together(width: int, k: int, *, scaled: bool) -> int:
+    """Return how many queries take little memory together."""
     # Cosines ask for the norms of the queries, in double.
-    of_norms = 0 if problem.factors is None else 8 * problem.source.n_coordinates
-    of_candidates = 32 * (CANDIDATES + 3 * problem.k)
+    of_norms = 8 * width if scaled else 0
+    of_candidates = 32 * (CANDIDATES + 3 * k)
     return min(max(1, BYTES_OF_GROUP // (of_norms + of_candidates)), MOST_QUERIES)
+
+
+def kernel_terms(width: int, roundings: int, reward: str) -> _native.ErrorTerms:
+    """Return the terms of the errors of products by our own kernels."""
+    terms = error_terms(
+        width=width,
+        roundings=roundings,
+        dtype="float32",
+        squares_in_double=False,
+        distance=reward == "sqeuclidean",
+    )
+    return _native.ErrorTerms(**terms._asdict())
+
+
+def most_candidates(n_arms: int) -> int:
+    """Return how many candidates of a query are kept."""
+    return min(CANDIDATES, n_arms)
+
+
+def rows_at_once(n_queries: int) -> int:
+    """Return how many rows kernels multiply before the best are chosen."""
+    return max(1, SCORES_OF_KERNELS // n_queries)
 
 
 class Products:
@@ -150,19 +187,12 @@ class Products:
         """Find them by our own kernels, which read the rows once and find their norms on the way."""
         like = self._like
         operand = Operand(queries.values, self._team)
-        terms = error_terms(
-            width=source.n_coordinates,
-            roundings=operand.roundings,
-            dtype="float32",
-            squares_in_double=False,
-            distance=source.reward == "sqeuclidean",
-        )
         squares = np.empty(len(like.arms))
         found = operand.candidates(
             tiles.from_origin,
             like.arms,
             self._team,
-            terms=_native.ErrorTerms(**terms._asdict()),
+            terms=kernel_terms(source.n_coordinates, operand.roundings, source.reward),
             norms=queries.norms,
             lost=queries.lost,
             units=queries.units,
@@ -170,8 +200,8 @@ class Products:
             scale=like.factors,
             both_signs=len(like.signs) == 2,
             k=like.k,
-            most=min(CANDIDATES, len(like.arms)),
-            rows=max(1, SCORES_OF_KERNELS // len(queries.values)),
+            most=most_candidates(len(like.arms)),
+            rows=rows_at_once(len(queries.values)),
             largest_square=LARGEST_NORM**2,
             squares=squares,
         )
@@ -198,7 +228,7 @@ class Products:
         of_queries = query_errors(
             terms, norms=queries.norms, lost=queries.lost, units=queries.units
         )
-        selection = Selection(queries.units, of_queries.lengths, like.k, min(CANDIDATES, n_arms))
+        selection = Selection(queries.units, of_queries.lengths, like.k, most_candidates(n_arms))
         for start in range(0, n_arms, multiplication.rows):
             some = slice(start, min(start + multiplication.rows, n_arms))
             errors = arm_errors(terms, of_queries, squares[some], like.scale[some])

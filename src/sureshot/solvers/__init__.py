@@ -1,7 +1,7 @@
 """Sparse solvers that ask for the best atom of a dictionary at every step, and get it from `sureshot.top_k`.
 
-Matching pursuit, orthogonal matching pursuit and Frank–Wolfe ask a new question at each step, so that an index
-is of no use. Here each answer reads only the numbers that it needs, and the whole path has one certificate. See
+Matching pursuit, orthogonal matching pursuit and Frank–Wolfe usually multiply the whole dictionary at each step. Here
+each step reads only the numbers that it needs, without an index, and the whole path has one certificate. See
 ``docs/solvers.md``.
 
 Examples

@@ -92,7 +92,7 @@ def frank_wolfe(
         Of the ℓ1 ball.
     variant
         ``"plain"`` moves towards the best vertex; ``"away"`` also away from the worst one that the point is made of; ``"pairwise"`` moves
-        weight from the worst to the best one. The last two converge linearly on hulls of finitely many atoms.
+        weight from the worst to the best one. On strongly convex functions the last two converge linearly.
     tol
         Stop when the duality gap is at most this.
     max_iter
@@ -128,6 +128,7 @@ def frank_wolfe(
         metric=metric,
         delta=delta,
         questions=None,
+        about=most + 2,  # one more to begin with, and one to end
         bounds=bounds,
         method=method,
         rng=rng,

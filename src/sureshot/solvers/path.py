@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import sureshot
+from sureshot.solvers.products import dot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +69,7 @@ class Solution:
     certificate
         What is guaranteed about the whole path.
     work
-        What the searches cost, the scan with them.
+        What the searches cost, including the scan.
     answers
         The search of each question, in the order in which they were asked.
     """
@@ -95,8 +97,10 @@ class Path:
     delta
         Allowed probability that any answer is wrong.
     questions
-        The most that will be asked, if known: each then has the same share of delta. Otherwise the t-th question
-        has delta / (t (t + 1)).
+        The most that will be asked, if known: each then has the same share of delta.
+    about
+        Otherwise about how many there will be: so many have equal shares of one half of delta. Of the other half, or of all
+        of delta if that is not known either, the t-th question has 1 / (t (t + 1)).
     """
 
     def __init__(
@@ -110,22 +114,37 @@ class Path:
         method: str,
         rng: Any,
         threads: int | None,
+        about: int | None = None,
     ) -> None:
         self.atoms = atoms
         self.answers: list[sureshot.TopK] = []
         self._scanned = isinstance(bounds, str) and bounds == "scan"
         self._bounds = sureshot.scan(atoms, threads=threads) if self._scanned else bounds
-        self._delta, self._questions, self._spent = delta, questions, 0.0
+        self._delta, self._questions, self._about, self._spent = delta, questions, about, 0.0
         self._in_vain = self._waiting = 0
         self._options: dict[str, Any] = {"metric": metric, "method": method, "threads": threads}
         if method == "betting" and abs(atoms.strides[0]) < abs(atoms.strides[1]):
             self._options["block"] = SAMPLES_AT_ONCE
         self._generator = np.random.default_rng(rng)
 
-    def ask(self, query: NDArray[np.float64], epsilon: float = 0.0) -> sureshot.TopK:
-        """Return the best atom for a query, up to a loss."""
-        t = len(self.answers) + 1
-        share = self._delta / (t * (t + 1) if self._questions is None else self._questions)
+    def expected_score(self, signal: NDArray[np.float64], n_atoms: int) -> float | None:
+        """Return what the best score is about, if a signal is made of so many atoms in equal parts."""
+        norms = self._bounds.norms if isinstance(self._bounds, sureshot.Bounds) else None
+        usual = 1.0 if norms is None else float(np.median(np.asarray(norms, dtype=np.float64)))
+        expected = usual * math.sqrt(dot(signal, signal) / n_atoms)
+        return expected if math.isfinite(expected) else None
+
+    def ask(
+        self, query: NDArray[np.float64], epsilon: float = 0.0, expected: float | None = None
+    ) -> sureshot.TopK:
+        """Return the best atom for a query, up to a loss.
+
+        Its score is expected to be as given, or else about what the last best score was: that changes little from one
+        question to the next.
+        """
+        share = self._share(len(self.answers) + 1)
+        if expected is None and self.answers:
+            expected = float(self.answers[-1].scores[0])
         answer = sureshot.top_k(
             self.atoms,
             query,
@@ -134,8 +153,7 @@ class Path:
             delta=share,
             bounds=self._bounds,
             rng=self._generator,
-            # The best score changes little from one question to the next.
-            expected_score=float(self.answers[-1].scores[0]) if self.answers else None,
+            expected_score=expected,
             **(self._options | ({"method": "exact"} if self._waiting else {})),
         )
         self.answers.append(answer)
@@ -143,6 +161,15 @@ class Path:
         if not answer.certificate.exact:
             self._spent += share
         return answer
+
+    def _share(self, t: int) -> float:
+        """Return the share of delta that the t-th question has; those of all questions add up to at most delta."""
+        if self._questions is not None:
+            return self._delta / self._questions
+        shrinking = self._delta / (t * (t + 1))
+        if self._about is None:
+            return shrinking
+        return (shrinking + (self._delta / self._about if t <= self._about else 0.0)) / 2
 
     def _learn(self, answer: sureshot.TopK) -> None:
         """Find out from an answer whether to sample next time: neighbouring questions are alike."""

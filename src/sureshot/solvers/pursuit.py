@@ -102,8 +102,9 @@ def matching_pursuit(
     path = _path(rows, delta, most, bounds, method, rng, threads)
     coef, errors = np.zeros(len(rows)), [dot(residual, residual)]
     chosen: list[int] = []
+    expected = path.expected_score(residual, most)
     while len(chosen) < most and errors[-1] > limit:
-        best = int(path.ask(residual).indices[0])
+        best = int(path.ask(residual, expected=None if chosen else expected).indices[0])
         atom = rows[best].astype(np.float64)
         product = dot(atom, residual)
         if product == 0:  # orthogonal to all atoms
@@ -180,8 +181,9 @@ def pursue(
     squares = LeastSquares(signal)
     chosen: list[int] = []
     errors = [dot(signal, signal)]
+    expected = path.expected_score(signal, most)
     while len(chosen) < most and errors[-1] > limit:
-        best = int(path.ask(squares.residual).indices[0])
+        best = int(path.ask(squares.residual, expected=None if chosen else expected).indices[0])
         atom = path.atoms[best].astype(np.float64)
         if centre:
             atom -= atom.mean()

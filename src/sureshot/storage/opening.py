@@ -29,8 +29,8 @@ def open_matrix(path: str | os.PathLike[str], name: str | None = None) -> Array 
     ----------
     path
         A file of ``numpy.save`` (``.npy``), safetensors, HDF5 (``.h5``, ``.hdf5``) or Arrow IPC (``.arrow``,
-        ``.feather``, not compressed), or a folder of zarr (``.zarr``). Another ending: a file of ``numpy.save``. HDF5, zarr and Arrow need their libraries:
-        ``pip install 'sureshot[files]'``.
+        ``.feather``, not compressed), or a folder of zarr (``.zarr``). Another ending: a file of
+        ``numpy.save``. HDF5, zarr and Arrow need their libraries: ``pip install 'sureshot[files]'``.
     name
         Which tensor, dataset, array or column, if there are several.
 

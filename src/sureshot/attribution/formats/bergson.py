@@ -93,7 +93,7 @@ def _examples(folder: Path, info: dict[str, Any], rows: int) -> Ints:
     if not info.get("attribute_tokens"):
         return np.arange(rows)
     try:
-        offsets = np.load(folder / OFFSETS)
+        offsets = np.load(folder / OFFSETS, mmap_mode="r")
     except (OSError, ValueError, EOFError) as error:
         raise StoreError(f"{folder / OFFSETS} is missing or cut off: {error}") from error
     counts = np.diff(offsets)

@@ -145,11 +145,13 @@ def limit_to_begin(
     return least if saved > at_risk else None
 
 
-def next_front(policy: Policy, costs: Costs, front: int, length: int, arms: int) -> int:
-    """Return up to which step the next round reads that many arms."""
+def next_front(
+    policy: Policy, costs: Costs, front: int, length: int, arms: int, *, guessed: bool = False
+) -> int:
+    """Return up to which step the next round reads that many arms, with or without a guess of the threshold."""
     # To come back to an arm costs something, and so does a round: both are worth some steps.
     worth_a_visit = math.ceil(costs.visit / costs.step)
-    if front < policy.first_front:
+    if front < policy.first_front and not guessed:
         # Without a guess there are no bets, and many arms may need no more than a first look.
         wanted = policy.first_front
     elif front < policy.second_front:

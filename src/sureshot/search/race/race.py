@@ -27,7 +27,7 @@ from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
 from sureshot.search.race.reading import Reading, blocks_of_scores
-from sureshot.search.race.remaining import finishing_pays
+from sureshot.search.race.remaining import finishing_pays, threshold_will_rise
 from sureshot.search.reward_limits import refuse_arm
 from sureshot.theory.rounding import rounding_share
 
@@ -82,7 +82,7 @@ class Race:
         self.fronts = [0]  # steps drawn at the end of each round
         self.steps_read = 0  # of all arms together
         self.threshold = -math.inf
-        self.guess = -math.inf
+        self.guess = self._first_guess()
         # Up to where the active arms are read next, while none of them is judged or evaluated.
         self.next_stop: int | None = None
         self.next_look = 0.0  # the front at which it is asked again whether to give up
@@ -100,6 +100,15 @@ class Race:
         waiting = limits < least
         self.ledger.status[waiting] = SUSPENDED
         return int(np.count_nonzero(waiting))
+
+    def _first_guess(self) -> float:
+        """Return the expected score, if norms allow one so large: then it can be bet on from the first step on."""
+        expected = self.problem.expected_score
+        limits = None if expected == -math.inf else self.problem.score_limits
+        if limits is None:
+            return -math.inf
+        largest_score = math.sqrt(self.order.left[0]) * float(limits.max())
+        return expected if expected <= largest_score else -math.inf
 
     @property
     def front(self) -> int:
@@ -159,7 +168,14 @@ class Race:
         return True
 
     def _next_front(self, active: int) -> int:
-        return policy.next_front(self.rules, self.costs, self.front, self.order.length, active)
+        return policy.next_front(
+            self.rules,
+            self.costs,
+            self.front,
+            self.order.length,
+            active,
+            guessed=self.guess > -math.inf,
+        )
 
     def _end_of_round(self, active: int) -> int:
         """Return up to where that many arms are read next."""
@@ -345,11 +361,14 @@ class Race:
                 self.evaluate(candidates)
         if self.threshold == -math.inf:
             return nothing
-        # Before a replay at this threshold the wealth is out of date, and beaten arms are counted.
-        if not finishing_pays(self, self.rules.replay_from):
+        # Before a replay at this threshold the wealth is out of date, and beaten arms are counted. But at one that is to rise
+        # a replay tells less than what is expected.
+        replay = not threshold_will_rise(self)
+        if not finishing_pays(self, self.rules.replay_from if replay else 1.0):
             self.next_look = self.rules.ask_again_after * self.front
             return nothing
-        self._drop(self.undecided())
+        if replay:
+            self._drop(self.undecided())
         left = self.undecided()
         return left if len(left) and finishing_pays(self) and self._affords(left) else nothing
 

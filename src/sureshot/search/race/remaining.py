@@ -12,11 +12,8 @@ if TYPE_CHECKING:
 
 def finishing_pays(race: Race, margin: float = 1.0) -> bool:
     """Return whether to read the undecided arms to the end is so many times cheaper than to sample on."""
-    everything = float(race.order.length) * len(race.problem.arms)
     threshold = race.threshold
-    if policy.predictions_are_rough(
-        race.rules, race.costs, race.front, race.steps_read, everything
-    ):
+    if _rough(race):
         # The first arms that were evaluated are seldom the best ones: the threshold will rise.
         likely = race.ledger.likely_threshold(race.problem.k)
         threshold = max(threshold, likely, race.problem.expected_score)
@@ -29,7 +26,22 @@ def finishing_pays(race: Race, margin: float = 1.0) -> bool:
         needed,
         unread,
         float(race.order.length) * race.ledger.n_undecided,
-        everything,
+        _all_blocks(race),
         race.ledger.bytes,
         margin,
     )
+
+
+def threshold_will_rise(race: Race) -> bool:
+    """Return whether the exact threshold says little yet: a higher score is expected, and little was read."""
+    return race.problem.expected_score > race.threshold and _rough(race)
+
+
+def _rough(race: Race) -> bool:
+    return policy.predictions_are_rough(
+        race.rules, race.costs, race.front, race.steps_read, _all_blocks(race)
+    )
+
+
+def _all_blocks(race: Race) -> float:
+    return float(race.order.length) * len(race.problem.arms)

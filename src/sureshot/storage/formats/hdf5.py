@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".h5", ".hdf5", ".hdf")
 MODULE = "h5py"
+BYTES_OF_CHECKSUM = 4
 
 
 def open_path(path: Path, name: str | None) -> Array | Stored:
@@ -68,6 +69,8 @@ def adopt(dataset: Any) -> Array | Stored:
         if offset % dataset.dtype.itemsize:
             return FileMatrix(path, dataset.dtype, shape, offset=offset)
         return np.memmap(path, dataset.dtype, "r", offset, shape)
+    if dataset.fletcher32:
+        _refuse_short_chunks(dataset, name)
     # What is not in chunks is read row by row.
     chunks = dataset.chunks or (1, unit_columns(shape[1], dataset.dtype.itemsize))
     # h5py lets one thread at a time read.
@@ -78,6 +81,16 @@ def adopt(dataset: Any) -> Array | Stored:
         changed=_changes(path) if in_file else None,
         files=(InFile(path, dataset.name),) if own else None,
     )
+
+
+def _refuse_short_chunks(dataset: Any, name: str) -> None:
+    """Raise an error if a chunk has no room for its checksum: the HDF5 library would read before its beginning."""
+
+    def visit(chunk: Any) -> None:
+        if chunk.size < BYTES_OF_CHECKSUM:
+            raise StorageError(f"{name} is damaged: one of its chunks has {chunk.size} bytes")
+
+    dataset.id.chunk_iter(visit)
 
 
 def _changes(path: Path) -> Callable[[], str | None]:
