@@ -190,3 +190,14 @@ def test_scans_take_few_arguments(card: FakeDriver) -> None:
         sureshot.scan(data(), threads=2)
     with pytest.raises(ValueError, match="save must name a file"):
         sureshot.scan(data(), save=True)
+
+
+def test_limits_of_each_coordinate_are_refused(card: FakeDriver) -> None:
+    assert card is not None
+    values = np.random.default_rng(0).random((300, 40), dtype=np.float32)
+    for low, high in ((np.zeros(40), np.ones(40)), (np.zeros((300, 1)), np.ones((300, 1)))):
+        for bounds in ((low, high), sureshot.Bounds(low=low, high=high)):
+            with pytest.raises(
+                ValueError, match=r"two numbers, norms or a scan, got limits of sha"
+            ):
+                sureshot.top_k(on_card(values), values[0], bounds=bounds)

@@ -251,7 +251,10 @@ def limits(known: KnownBounds, dtype: str) -> tuple[float, float] | None:
     if known.low is None or known.high is None:
         return None
     if known.low.ndim or known.high.ndim:
-        raise ValueError("bounds of data on a device must be two numbers, got arrays of limits")
+        raise ValueError(
+            "bounds of data on a device must be two numbers, norms or a scan, got limits of shapes "
+            f"{known.low.shape} and {known.high.shape}; scan(data) knows more than these"
+        )
     low, high = float(known.low), float(known.high)
     if dtype in PRECISION:
         low, high = min(low, _nearest(low, dtype)), max(high, _nearest(high, dtype))
