@@ -80,7 +80,7 @@ def plain(session: nox.Session) -> None:
 @nox.session(default=False)
 def evals(session: nox.Session) -> None:
     """Run the tests of evaluations with the tools that they adapt, so that none is skipped."""
-    session.install(*groups("test", "evals"), ".[cli,report]")
+    session.install(*groups("wheel", "evals"), ".[cli,report]")
     # inspect_ai leaves streams open, and pytest would count them as errors of the last test.
     session.run("pytest", "-p", "no:unraisableexception", "tests/evals", *session.posargs)
 
@@ -125,6 +125,7 @@ def sanitize(session: nox.Session) -> None:
         "tests/storage/test_files.py",
         "tests/storage/test_formats.py",
         "tests/storage/test_stacks.py",
+        "tests/test_at_once.py",
         "tests/test_batch.py",
         "tests/test_betting.py",
         "tests/test_half_precision.py",
