@@ -50,7 +50,12 @@ std::uint64_t Random::below(std::uint64_t limit) {
 }
 
 Order::Order(const double* weight, std::int64_t count, std::uint64_t seed)
-    : random_(seed), tickets_(static_cast<std::size_t>(count)), state_(tickets_.size(), waiting) {
+    : random_(seed),
+      tickets_(static_cast<std::size_t>(count), &arena_),
+      state_(tickets_.size(), waiting, &arena_),
+      ends_(static_cast<std::size_t>((count + stretch - 1) / stretch), &arena_),
+      guide_(&arena_) {
+    guide_.reserve(2 * ends_.size() + 1);
     give_tickets(weight);
     start_over();
     length_ = waiting_count_;
@@ -60,7 +65,11 @@ Order::Order(const double* weight, std::int64_t count, std::uint64_t seed)
 void Order::give_tickets(const double* weight) {
     constexpr std::size_t lanes = 8;  // additions that do not wait for each other
     double sums[lanes] = {};
-    for (std::size_t block = 0; block < tickets_.size(); ++block) sums[block % lanes] += weight[block];
+    const std::size_t whole = tickets_.size() / lanes * lanes;
+    for (std::size_t block = 0; block < whole; block += lanes) {
+        for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += weight[block + lane];
+    }
+    for (std::size_t block = whole; block < tickets_.size(); ++block) sums[block - whole] += weight[block];
     double total = 0.0;
     for (const double sum : sums) total += sum;
     if (!std::isfinite(total)) throw std::invalid_argument("weights must have a finite sum");
@@ -85,7 +94,6 @@ std::int64_t Order::tickets(std::int64_t block) const {
 
 void Order::start_over() {
     waiting_count_ = waiting_tickets_ = drawn_count_ = drawn_tickets_ = 0;
-    ends_.clear();
     const auto count = static_cast<std::int64_t>(tickets_.size());
     for (std::int64_t first = 0; first < count; first += stretch) {
         const std::int64_t last = std::min(first + stretch, count);
@@ -95,7 +103,7 @@ void Order::start_over() {
             waiting_tickets_ += tickets(block);
             waiting_count_ += tickets(block) > 0;
         }
-        ends_.push_back(waiting_tickets_);
+        ends_[static_cast<std::size_t>(first / stretch)] = waiting_tickets_;
     }
     make_guide();
 }

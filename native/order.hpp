@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "arena.hpp"
+
 namespace sureshot {
 
 // xoshiro256++, started by splitmix64.
@@ -59,13 +61,14 @@ class Order {
 
     // A block that was drawn since the last start keeps its tickets; if one of them is picked again, another
     // ticket is picked instead. ends_[s] is the number of tickets in all stretches of blocks up to the s-th.
-    std::vector<std::int64_t> tickets_;  // of each block
+    Arena arena_;  // of what follows
+    std::pmr::vector<std::int64_t> tickets_;  // of each block
     double ticket_ = 1.0;                // its weight, a power of two
-    std::vector<State> state_;
-    std::vector<std::int64_t> ends_;
+    std::pmr::vector<State> state_;
+    std::pmr::vector<std::int64_t> ends_;
     // The stretch in which the first of every 2^guide_shift_ tickets is: from there it is one step on the average to the
     // stretch of a ticket, where a search would take a dozen.
-    std::vector<std::uint32_t> guide_;
+    std::pmr::vector<std::uint32_t> guide_;
     int guide_shift_ = 0;
     std::int64_t waiting_count_ = 0, waiting_tickets_ = 0;  // at the last start
     std::int64_t drawn_count_ = 0, drawn_tickets_ = 0;      // since then

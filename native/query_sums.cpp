@@ -4,20 +4,24 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
+// `positive`: no term is negative, so that the sum of the absolute values is the sum itself.
 struct Absolute {
+    static constexpr bool positive = false;  // factors may be negative
     static double term(double value, double by) { return magnitude_of(value) * by; }
 };
 struct Square {
+    static constexpr bool positive = true;
     static double term(double value, double) { return value * value; }
 };
 struct Product {
+    static constexpr bool positive = false;
     static double term(double value, double by) { return value * by; }
 };
 
 // Blocks of any size, with the lanes of all other sums. `each` says whether every coordinate has a factor of its own.
 template <class Term, bool each, class Query>
-void sum_blocks(const QueryTerms& terms, const Query* query, std::int64_t begin, std::int64_t end, double* __restrict sums,
-                double* __restrict sizes) {
+void sum_blocks(const QueryTerms& terms, const Query* query, std::int64_t begin, std::int64_t end,
+                double* __restrict sums, double* __restrict sizes) {
     const double* const by = terms.by;
     const double common = by[0];
     for (std::int64_t block = begin; block < end; ++block) {
@@ -30,22 +34,22 @@ void sum_blocks(const QueryTerms& terms, const Query* query, std::int64_t begin,
             for (std::int64_t lane = 0; lane < lanes; ++lane) {
                 const double term = Term::term(static_cast<double>(query[j + lane]), each ? by[j + lane] : common);
                 sum[lane] += term;
-                size[lane] += magnitude_of(term);
+                if constexpr (!Term::positive) size[lane] += magnitude_of(term);
             }
         }
         for (std::int64_t lane = 0; j < stop; ++lane, ++j) {
             const double term = Term::term(static_cast<double>(query[j]), each ? by[j] : common);
             sum[lane] += term;
-            size[lane] += magnitude_of(term);
+            if constexpr (!Term::positive) size[lane] += magnitude_of(term);
         }
         sums[block] = sum_of_lanes(sum);
-        sizes[block - begin] = sum_of_lanes(size);
+        sizes[block - begin] = Term::positive ? sums[block] : sum_of_lanes(size);
     }
 }
 
 template <class Term, bool each, class Query>
-void single_terms(const QueryTerms& terms, const Query* query, std::int64_t begin, std::int64_t end, double* __restrict sums,
-                  double* __restrict sizes) {
+void single_terms(const QueryTerms& terms, const Query* query, std::int64_t begin, std::int64_t end,
+                  double* __restrict sums, double* __restrict sizes) {
     const double* const by = terms.by;
     const double common = by[0];
     for (std::int64_t j = begin; j < end; ++j) {

@@ -30,7 +30,9 @@ std::int64_t worthwhile_pieces(std::int64_t count, std::int64_t numbers, std::in
     const std::int64_t most = count / grain;
     const std::int64_t checks = std::min(numbers / numbers_for_a_check, most);
     if (threads == 1) return std::max<std::int64_t>(checks, 1);
-    const std::int64_t wanted = std::max(std::clamp(most, threads, pieces_each * threads), checks);
+    // As many for each thread: of three pieces two threads do two, one after the other, while one of them waits.
+    const std::int64_t even = std::clamp(most / threads, std::int64_t{1}, pieces_each) * threads;
+    const std::int64_t wanted = std::max(even, checks);
     return std::min({wanted, count, numbers / numbers_for_a_piece});
 }
 
