@@ -38,8 +38,8 @@ struct Gap {
     double closeness() const {
         if (!(error > 0.0)) return distance > 0.0 ? 0.0 : infinite;
         const double z = distance / error;
-        if (z < -30.0) return -z;  // the limit of the quotient below, which would be 0 / 0
-        if (z > far_away) return 0.0;   // most arms: below 2e-4
+        if (z < -30.0) return -z;     // the limit of the quotient below, which would be 0 / 0
+        if (z > far_away) return 0.0;  // most arms: below 2e-4
         return std::sqrt(2.0 / pi) * std::exp(-z * z / 2.0) / std::erfc(-z / std::sqrt(2.0));
     }
 };
@@ -51,7 +51,7 @@ Gap gap(const Ledger& ledger, std::size_t arm, double theta) {
     const double mean = ledger.sum[arm] / count, second = ledger.sum_squares[arm] / count;
     const double sign = ledger.signs == 2 && so_far + mean * left < 0.0 ? -1.0 : 1.0;
     const double required = (theta * ledger.inverse_scale[arm] - sign * so_far) / left;
-    // As for the bets: an arm that has been constant so far_away may not stay so.
+    // As for the bets: an arm that has been constant so far may not stay so.
     const double variance =
         std::max(second - mean * mean, 0.0) + ledger.constants.softening * second / count;
     // Norm bets choose their cap with the stake. What unseen mass costs them shows in the growth of their wealth.
@@ -182,7 +182,7 @@ double likely_threshold(const Ledger& ledger, std::int64_t k) {
     }
     // The variance of the scores: that of the estimates without the errors'. It may be the same for all arms, or in
     // proportion to the squared error, where rows differ in length: what seems best are then long rows, which the
-    // first would draw too far_away towards the mean.
+    // first would draw too far towards the mean.
     const double spread = std::max(scatter - noise, 0.0) / number;
     const double in_proportion = share_of_long_rows(ledger, mean / unit);
     Largest best(k);
