@@ -21,7 +21,7 @@ void choose(const double* scores, const std::int64_t* arms, std::int64_t count, 
             std::int64_t* best_arms, double* best_scores) {
     const auto scored = [&](std::int64_t at) { return Scored{scores[at], arms == nullptr ? at : arms[at]}; };
     for (std::int64_t at = 0; at < k; ++at) heap[at] = scored(at);
-    std::make_heap(heap, heap + k, better);  // the worst in front
+    if (count > k) std::make_heap(heap, heap + k, better);  // the worst in front
     for (std::int64_t at = k; at < count; ++at) {
         if (scores[at] < heap[0].score) continue;
         const Scored next = scored(at);
@@ -30,7 +30,7 @@ void choose(const double* scores, const std::int64_t* arms, std::int64_t count, 
         heap[k - 1] = next;
         std::push_heap(heap, heap + k, better);
     }
-    std::sort_heap(heap, heap + k, better);
+    count > k ? std::sort_heap(heap, heap + k, better) : std::sort(heap, heap + k, better);
     for (std::int64_t at = 0; at < k; ++at) {
         best_arms[at] = heap[at].arm;
         best_scores[at] = heap[at].score;

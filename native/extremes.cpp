@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "isa.hpp"
+
 namespace sureshot {
 
 Extremes Extremes::of(const double* values, std::int64_t count) {
@@ -29,20 +31,8 @@ Extremes Extremes::of(const double* values, std::int64_t count) {
     return {*std::min_element(smallest, smallest + lanes), *std::max_element(largest, largest + lanes)};
 }
 
-template <class Value>
-bool all_finite(const Value* values, std::int64_t count) {
-    constexpr std::int64_t lanes = 16;
-    Value odd[lanes] = {};  // becomes NaN with the first value whose difference from itself is
-    std::int64_t start = 0;
-    for (; start + lanes <= count; start += lanes) {
-        for (std::int64_t lane = 0; lane < lanes; ++lane) odd[lane] += values[start + lane] - values[start + lane];
-    }
-    for (; start < count; ++start) odd[0] += values[start] - values[start];
-    return std::all_of(odd, odd + lanes, [](Value value) { return value == 0; });
-}
-
-template bool all_finite(const float*, std::int64_t);
-template bool all_finite(const double*, std::int64_t);
+bool all_finite(const float* values, std::int64_t count) { return kernels().finite_floats(values, count); }
+bool all_finite(const double* values, std::int64_t count) { return kernels().finite_doubles(values, count); }
 
 template <class Value>
 bool all_equal(const Value* values, const double* others, std::int64_t count) {

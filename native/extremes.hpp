@@ -13,9 +13,9 @@ struct Extremes {
     static Extremes of(const double* values, std::int64_t count);
 };
 
-// Whether no value, of float or double, is infinite or NaN.
-template <class Value>
-bool all_finite(const Value* values, std::int64_t count);
+// Whether no value is infinite or NaN.
+bool all_finite(const float* values, std::int64_t count);
+bool all_finite(const double* values, std::int64_t count);
 
 // Whether these values, of float or double, are the same numbers as the others.
 template <class Value>

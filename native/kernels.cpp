@@ -20,6 +20,8 @@ AddSquares add_squares;
 WidenRows widen_rows;
 MeasureQuery<float> measure_floats;
 MeasureQuery<double> measure_doubles;
+AreFinite<float> finite_floats;
+AreFinite<double> finite_doubles;
 SquaredShares<float> squared_shares_of_floats;
 SquaredShares<double> squared_shares_of_doubles;
 RoundQuery<float, float> floats_to_floats;
@@ -38,6 +40,8 @@ FindReaching<float> reaching_floats;
 FindReaching<double> reaching_doubles;
 FindLargest<float> largest_floats;
 FindLargest<double> largest_doubles;
+FindRanked<float> ranked_floats;
+FindRanked<double> ranked_doubles;
 FindEnds ends;
 QuerySums query_sums;
 
@@ -46,10 +50,11 @@ const Kernels kernels = {block_sums,    totals,        add_rows,        add_rows
                          add_half,
                          join_rows,     join_columns,  screen_rows,     screen_columns,   multiply,
                          multiply_strips, pack_strip,  add_squares,
-                         widen_rows,    measure_floats, measure_doubles, squared_shares_of_floats, squared_shares_of_doubles,
+                         widen_rows,    measure_floats, measure_doubles, finite_floats, finite_doubles, squared_shares_of_floats, squared_shares_of_doubles,
                          floats_to_floats, floats_to_doubles,
                          doubles_to_floats, doubles_to_doubles, scan_rows, scan_columns, column_limits,
                          place_bets,    keep_bets,     estimate,        log_wealth,       raise_rooms,
-                         reaching_floats, reaching_doubles, largest_floats, largest_doubles, ends, query_sums};
+                         reaching_floats, reaching_doubles, largest_floats, largest_doubles,
+                         ranked_floats, ranked_doubles, ends, query_sums};
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -133,6 +133,10 @@ struct QueryRounding {
 template <class Query>
 using MeasureQuery = QuerySize(const Query* query, std::int64_t count) noexcept;
 
+// Whether no value is infinite or NaN.
+template <class Value>
+using AreFinite = bool(const Value* values, std::int64_t count) noexcept;
+
 // The sum of (query[at] / whole)^2.
 template <class Query>
 using SquaredShares = double(const Query* query, std::int64_t count, double whole) noexcept;
@@ -223,6 +227,13 @@ template <class Score>
 using FindLargest = void(const ScoreTable<Score>& table, const Score* scales, const Score* offsets, const Score* units,
                          std::int32_t* arms) noexcept;
 
+// For each query a number that at least k of few arms reach with scale * score + unit * offset, up to rounding, and
+// nearly the largest such number. It means nothing where a score is not finite.
+constexpr std::int64_t few_arms = 256;
+template <class Score>
+using FindRanked = void(const ScoreTable<Score>& table, const Score* scales, const Score* offsets, const Score* units,
+                        std::int64_t k, Score* ranked) noexcept;
+
 // Scores of some arms, as they are ranked: `scale` times a sum, or times its absolute value. The sum is `unit` times
 // what was added up, and off by at most fixed + of_root * sqrt(square) + of_score * |sum|; without squares the size
 // of the sum is taken in their place. One entry per arm.
@@ -280,6 +291,8 @@ struct Kernels {
     WidenRows* widen_rows;
     MeasureQuery<float>* measure_floats;
     MeasureQuery<double>* measure_doubles;
+    AreFinite<float>* finite_floats;
+    AreFinite<double>* finite_doubles;
     SquaredShares<float>* squared_shares_of_floats;
     SquaredShares<double>* squared_shares_of_doubles;
     RoundQuery<float, float>* floats_to_floats;
@@ -298,6 +311,8 @@ struct Kernels {
     FindReaching<double>* reaching_doubles;
     FindLargest<float>* largest_floats;
     FindLargest<double>* largest_doubles;
+    FindRanked<float>* ranked_floats;
+    FindRanked<double>* ranked_doubles;
     FindEnds* ends;
     QuerySums* query_sums;
 };

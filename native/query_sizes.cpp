@@ -47,6 +47,15 @@ QuerySize measured(const Query* query, std::int64_t count) {
     return {static_cast<double>(largest_of(largest)), total_of(squares)};
 }
 
+template <class Value>
+bool finite(const Value* values, std::int64_t count) {
+    Value odd[sums_together] = {};  // becomes NaN with the first value whose difference from itself is
+    side_by_side(count, [&](std::int64_t at, std::int64_t lane) { odd[lane] += values[at] - values[at]; });
+    bool all = true;
+    for (std::int64_t lane = 0; lane < sums_together; ++lane) all &= odd[lane] == 0;
+    return all;
+}
+
 template <class Query, class Value>
 QueryRounding rounded_to(const Query* query, std::int64_t count, double unit, Value* __restrict values) {
     double squares[sums_together] = {}, losses[sums_together] = {}, largest[sums_together] = {};
@@ -104,6 +113,9 @@ double squared_shares_of_doubles(const double* query, std::int64_t count, double
 
 QuerySize measure_floats(const float* query, std::int64_t count) noexcept { return measured(query, count); }
 QuerySize measure_doubles(const double* query, std::int64_t count) noexcept { return measured(query, count); }
+
+bool finite_floats(const float* values, std::int64_t count) noexcept { return finite(values, count); }
+bool finite_doubles(const double* values, std::int64_t count) noexcept { return finite(values, count); }
 
 QueryRounding floats_to_floats(const float* query, std::int64_t count, double unit, float* values) noexcept {
     return rounded_to(query, count, unit, values);

@@ -87,6 +87,58 @@ void largest_of(const ScoreTable<Score>& table, const Score* scales, const Score
     for (std::int64_t q = 0; q < table.queries; ++q) arms[q] = static_cast<std::int32_t>(its_arm[q]);
 }
 
+// Halvings of the range of the scores, after which hardly another score lies within it.
+constexpr int halvings = 12;
+
+// The same for as many queries as lie side by side. Counts are scores, too.
+template <class Score, bool both_signs>
+SURESHOT_ALONE void rank(const ScoreTable<Score>& table, const Score* scales, const Score* offsets, const Score* units,
+                         std::int64_t k, Score* ranked) {
+    Score values[few_arms * together], low[together] = {}, high[together] = {};
+    for (std::int64_t arm = 0; arm < table.arms; ++arm) {
+        const Score* const scores = table.scores + arm * table.stride;
+        Score* const own = values + arm * together;
+        for (std::int64_t q = 0; q < table.queries; ++q) {
+            const Score score = both_signs ? (scores[q] < 0 ? -scores[q] : scores[q]) : scores[q];
+            own[q] = scales[arm] * score + offsets[arm] * units[q];
+        }
+        for (std::int64_t q = table.queries; q < together; ++q) own[q] = 0;
+    }
+    for (std::int64_t q = 0; q < together; ++q) low[q] = high[q] = values[q];
+    for (const Score* own = values; own < values + table.arms * together; own += together) {
+        SURESHOT_ONE_VECTOR
+        for (std::int64_t q = 0; q < together; ++q) {
+            low[q] = own[q] < low[q] ? own[q] : low[q];
+            high[q] = own[q] > high[q] ? own[q] : high[q];
+        }
+    }
+    const Score enough = static_cast<Score>(k);
+    for (int halving = 0; halving < halvings; ++halving) {
+        Score middle[together], count[together] = {};
+        for (std::int64_t q = 0; q < together; ++q) middle[q] = low[q] + (high[q] - low[q]) / 2;
+        for (const Score* own = values; own < values + table.arms * together; own += together) {
+            SURESHOT_ONE_VECTOR
+            for (std::int64_t q = 0; q < together; ++q) count[q] += own[q] >= middle[q] ? Score{1} : Score{0};
+        }
+        for (std::int64_t q = 0; q < together; ++q) {
+            low[q] = count[q] >= enough ? middle[q] : low[q];
+            high[q] = count[q] >= enough ? high[q] : middle[q];
+        }
+    }
+    for (std::int64_t q = 0; q < table.queries; ++q) ranked[q] = low[q];
+}
+
+template <class Score>
+void rank_all(const ScoreTable<Score>& table, const Score* scales, const Score* offsets, const Score* units,
+              std::int64_t k, Score* ranked) {
+    for (std::int64_t query = 0; query < table.queries; query += together) {
+        const ScoreTable<Score> few{table.scores + query, table.stride, table.arms,
+                                    smaller(together, table.queries - query), table.both_signs};
+        table.both_signs ? rank<Score, true>(few, scales, offsets, units + query, k, ranked + query)
+                         : rank<Score, false>(few, scales, offsets, units + query, k, ranked + query);
+    }
+}
+
 }  // namespace
 
 std::int64_t reaching_floats(const ScoreTable<float>& table, const ArmCuts<float>& arms,
@@ -107,6 +159,16 @@ void largest_floats(const ScoreTable<float>& table, const float* scales, const f
 void largest_doubles(const ScoreTable<double>& table, const double* scales, const double* offsets,
                      const double* units, std::int32_t* arms) noexcept {
     largest_of(table, scales, offsets, units, arms);
+}
+
+void ranked_floats(const ScoreTable<float>& table, const float* scales, const float* offsets, const float* units,
+                   std::int64_t k, float* ranked) noexcept {
+    rank_all(table, scales, offsets, units, k, ranked);
+}
+
+void ranked_doubles(const ScoreTable<double>& table, const double* scales, const double* offsets,
+                    const double* units, std::int64_t k, double* ranked) noexcept {
+    rank_all(table, scales, offsets, units, k, ranked);
 }
 
 }  // namespace sureshot::SURESHOT_ISA

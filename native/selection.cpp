@@ -77,11 +77,15 @@ Selection::Cuts<Score> Selection::cuts_of(const ScoreErrors& errors) const {
                      {},
                      0.0,
                      0.0,
+                     0.0,
+                     0.0,
                      0.0};
     for (std::size_t at = 0; at < count; ++at) {
         const double of_threshold = 1.0 / errors.scale[at];
         const double of_unit = -(errors.offset[at] + errors.fixed[at] * of_threshold);
         const double of_length = -errors.factor[at] * of_threshold;
+        cuts.most_fixed = std::max(cuts.most_fixed, errors.fixed[at]);
+        cuts.most_factor = std::max(cuts.most_factor, errors.factor[at]);
         cuts.most_of_threshold = std::max(cuts.most_of_threshold, of_threshold);
         cuts.most_of_unit = std::max(cuts.most_of_unit, std::fabs(of_unit));
         cuts.most_of_length = std::max(cuts.most_of_length, std::fabs(of_length));
@@ -147,6 +151,37 @@ void Selection::set_first_thresholds(const Score* scores, std::int64_t stride, c
 }
 
 template <class Score>
+void Selection::guess_thresholds(const Score* scores, std::int64_t stride, const ScoreErrors& errors,
+                                 Cuts<Score>& cuts, std::int64_t begin, std::int64_t end) noexcept {
+    FindRanked<Score>* find;
+    if constexpr (sizeof(Score) == sizeof(float)) {
+        find = kernels().ranked_floats;
+    } else {
+        find = kernels().ranked_doubles;
+    }
+    for (std::int64_t some = begin; some < end; some += queries_reaching) {
+        const std::int64_t count = std::min(queries_reaching, end - some);
+        Score ranked[queries_reaching];
+        find({scores + some, stride, errors.count, count, errors.both_signs}, cuts.scale.data(), cuts.offset.data(),
+             cuts.unit.data() + some, static_cast<std::int64_t>(k_), ranked);
+        for (std::int64_t at = 0; at < count; ++at) {
+            const auto index = static_cast<std::size_t>(some + at);
+            const double middle = static_cast<double>(ranked[at]);
+            const double error = units_[index] * cuts.most_fixed + lengths_[index] * cuts.most_factor;
+            const double guess = middle - error - Precision<Score>::share * std::fabs(middle);
+            own_[index].threshold = guess > -infinity ? guess : -infinity;
+            set_cut(cuts, index);
+        }
+    }
+}
+
+bool Selection::confirmed(const Query& query) const noexcept {
+    if (query.given_up || query.threshold == -infinity) return true;
+    const auto reaches = [&](const Candidate& one) { return one.low >= query.threshold; };
+    return static_cast<std::size_t>(std::count_if(query.kept, query.kept + query.count, reaches)) >= k_;
+}
+
+template <class Score>
 void Selection::add(Team& team, const Score* scores, std::int64_t stride, std::int64_t first,
                     const ScoreErrors& errors) {
     Cuts<Score> cuts = cuts_of<Score>(errors);
@@ -174,20 +209,38 @@ void Selection::add(Team& team, const Score* scores, std::int64_t stride, std::i
     const bool begins = !begun_ && k_ > 0 && errors.count >= fewest;
     if (begins) {
         const std::int64_t arms = std::min(errors.count, std::max(arms_of_first_threshold, fewest));
-        for (std::int64_t arm = 0; arm < arms; ++arm) {
-            cuts.scale.push_back(static_cast<Score>(errors.scale[arm]));
-            cuts.offset.push_back(static_cast<Score>(errors.scale[arm] * errors.offset[arm]));
+        cuts.scale.resize(static_cast<std::size_t>(arms));
+        cuts.offset.resize(static_cast<std::size_t>(arms));
+        for (std::size_t arm = 0; arm < cuts.scale.size(); ++arm) {
+            cuts.scale[arm] = static_cast<Score>(errors.scale[arm]);
+            cuts.offset[arm] = static_cast<Score>(errors.scale[arm] * errors.offset[arm]);
         }
     }
     begun_ = true;
+    const bool few = begins && errors.count <= few_arms;
     team.run(
         queries(), numbers_of_a_score * errors.count,
         [&](std::int64_t begin, std::int64_t end) noexcept {
-            if (begins) set_first_thresholds(scores, stride, errors, cuts, begin, end);
+            if (few) {
+                guess_thresholds(scores, stride, errors, cuts, begin, end);
+            } else if (begins) {
+                set_first_thresholds(scores, stride, errors, cuts, begin, end);
+            }
             for (std::int64_t arm = 0; arm < errors.count && !team.cancelled(); arm += arms_reaching) {
                 const std::int64_t n_arms = std::min(arms_reaching, errors.count - arm);
                 for (std::int64_t query = begin; query < end; query += queries_reaching) {
                     some_reach(arm, n_arms, query, std::min(queries_reaching, end - query));
+                }
+            }
+            for (std::int64_t query = begin; few && query < end; ++query) {
+                const auto index = static_cast<std::size_t>(query);
+                Query& own = own_[index];
+                if (confirmed(own)) continue;
+                own.count = 0;
+                own.threshold = -infinity;
+                set_cut(cuts, index);
+                for (std::int64_t arm = 0; arm < errors.count; arm += arms_reaching) {
+                    some_reach(arm, std::min(arms_reaching, errors.count - arm), query, 1);
                 }
             }
         },
@@ -226,9 +279,13 @@ bool Selection::take(Query& query, std::size_t at, Score score, std::int64_t arm
 
 void Selection::raise(Query& query) const noexcept {
     if (query.count < k_ || k_ == 0) return;
-    Candidate* const last = query.kept + (k_ - 1);
-    std::nth_element(query.kept, last, query.kept + query.count,
-                     [](const Candidate& a, const Candidate& b) { return a.low > b.low; });
+    const auto lower = [](const Candidate& a, const Candidate& b) { return a.low < b.low; };
+    Candidate *const end = query.kept + query.count, *last = query.kept + (k_ - 1);
+    if (query.count == k_) {
+        last = std::min_element(query.kept, end, lower);
+    } else {
+        std::nth_element(query.kept, last, end, [&](const Candidate& a, const Candidate& b) { return lower(b, a); });
+    }
     query.threshold = std::max(query.threshold, last->low);
 }
 
@@ -248,8 +305,9 @@ Left Selection::candidates(Team& team) {
             for (std::int64_t at = begin; at < end; ++at) {
                 Query& query = own_[static_cast<std::size_t>(at)];
                 drop(query);
-                std::sort(query.kept, query.kept + query.count,
-                          [](const Candidate& a, const Candidate& b) { return a.arm < b.arm; });
+                const auto before = [](const Candidate& a, const Candidate& b) { return a.arm < b.arm; };
+                if (std::is_sorted(query.kept, query.kept + query.count, before)) continue;
+                std::sort(query.kept, query.kept + query.count, before);
             }
         },
         fewest_queries);

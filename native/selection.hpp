@@ -72,6 +72,7 @@ private:
         std::vector<Score> of_threshold, of_unit, of_length;  // of each arm
         std::vector<Score> scale, offset;                     // of the first arms, if they begin the selection
         double most_of_threshold, most_of_unit, most_of_length;
+        double most_fixed, most_factor;  // of the errors of the arms
     };
 
     template <class Score>
@@ -83,6 +84,12 @@ private:
     template <class Score>
     void set_first_thresholds(const Score* scores, std::int64_t stride, const ScoreErrors& errors, Cuts<Score>& cuts,
                               std::int64_t begin, std::int64_t end) noexcept;
+    // The same from the scores of few arms: where the k-th best of them lies, less the largest error. It may be a little
+    // too high, so it counts only if `confirmed` finds afterwards that k arms reach it.
+    template <class Score>
+    void guess_thresholds(const Score* scores, std::int64_t stride, const ScoreErrors& errors, Cuts<Score>& cuts,
+                          std::int64_t begin, std::int64_t end) noexcept;
+    bool confirmed(const Query& query) const noexcept;
     // An arm with the ends that the score of a query lies between.
     template <class Score>
     Candidate candidate(std::size_t query, Score score, std::int64_t arm, const ScoreErrors& errors) const noexcept;

@@ -307,22 +307,25 @@ def test_little_is_not_multiplied(by_product: list[int], monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("instruction_set", _native.instruction_sets())
-def test_the_selection_keeps_what_can_be_among_the_best(dtype: Any, instruction_set: str) -> None:
+@pytest.mark.parametrize("n_arms", [3001, 256, 97, 36])
+def test_the_selection_keeps_what_can_be_among_the_best(
+    dtype: Any, instruction_set: str, n_arms: int
+) -> None:
     before = _native.instruction_set()
     _native.use_instruction_set(instruction_set)
     try:
-        check_selection(np.random.default_rng(15), dtype)
+        check_selection(np.random.default_rng(15), dtype, n_arms)
     finally:
         _native.use_instruction_set(before)
 
 
-def check_selection(rng: np.random.Generator, dtype: Any) -> None:
-    n_queries, n_arms, k = 45, 3001, 9
+def check_selection(rng: np.random.Generator, dtype: Any, n_arms: int) -> None:
+    n_queries, k = 45, 9
     scores = rng.standard_normal((n_arms, n_queries)).astype(dtype)
     scores[:, 1].sort()  # every score is a candidate for a while
-    scores[77, 2] = np.nan
-    scores[78, 2] = -np.inf
-    scores[79, 2] = np.inf
+    scores[17, 2] = np.nan
+    scores[18, 2] = -np.inf
+    scores[19, 2] = np.inf
     units = np.ldexp(1.0, rng.integers(-2, 3, n_queries))
     lengths = rng.random(n_queries) / 50
     for both_signs in (False, True):
@@ -366,6 +369,17 @@ def assert_selected(
         ]
         expected = np.flatnonzero(~(middle + error < last))
         np.testing.assert_array_equal(candidates[starts[query] : starts[query + 1]], expected)
+
+
+@pytest.mark.parametrize("n_arms", [60, 256, 3001])
+def test_the_selection_where_float32_confuses_the_order(n_arms: int) -> None:
+    """Offsets cancel the scores: what is left of them in float32 is mostly rounding."""
+    rng = np.random.default_rng(18)
+    scores = (1e6 + rng.random((n_arms, 20))).astype(np.float32)
+    zeros, ones = np.zeros(n_arms), np.ones(n_arms)
+    offset = -1e6 - rng.random(n_arms)
+    arrays = {"offset": offset, "scale": ones, "fixed": zeros, "factor": zeros}
+    assert_selected(scores, np.ones(20), np.ones(20), arrays, 5, both_signs=False)
 
 
 @pytest.mark.parametrize(
