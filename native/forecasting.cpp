@@ -10,6 +10,8 @@ namespace sureshot {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
+// Standard errors.
+constexpr double far = 4.0;
 
 // To predict for one arm takes about as long as to read so many numbers.
 constexpr std::int64_t numbers_worth_an_arm = 0x100;
@@ -37,7 +39,7 @@ struct Gap {
         if (!(error > 0.0)) return distance > 0.0 ? 0.0 : infinite;
         const double z = distance / error;
         if (z < -30.0) return -z;  // the limit of the quotient below, which would be 0 / 0
-        if (z > 4.0) return 0.0;   // most arms: below 2e-4
+        if (z > far) return 0.0;   // most arms: below 2e-4
         return std::sqrt(2.0 / pi) * std::exp(-z * z / 2.0) / std::erfc(-z / std::sqrt(2.0));
     }
 };
@@ -91,6 +93,19 @@ double needed(const Ledger& ledger, std::size_t arm, double theta, double log_le
     // few that lie very close need more than all others together.
     if (spread) more += 2.0 * std::sqrt(2.0 * missing * count * unread) * its.closeness();
     return more < unread ? more : unread;  // all of them, too, where nothing can be predicted: a NaN
+}
+
+// The share of the variance of the estimates, each in units of its error, that is no error. A few arms may have been
+// nearly constant so far: none counts for more than one that is far away.
+double share_of_long_rows(const Ledger& ledger, double mean) {
+    double number = 0.0, sum = 0.0;
+    for (std::size_t arm = 0; arm < ledger.n_arms(); ++arm) {
+        if (ledger.steps[arm] == 0 || !(ledger.errors[arm] > 0.0)) continue;
+        const double off = (ledger.estimates[arm] - mean) / ledger.errors[arm];
+        number += 1.0;
+        sum += std::fabs(off) < far ? off * off : far * far;
+    }
+    return sum > number ? 1.0 - number / sum : 0.0;
 }
 
 }  // namespace
@@ -165,8 +180,11 @@ double likely_threshold(const Ledger& ledger, std::int64_t k) {
         noise += error * error;
         scatter += off * off;
     }
-    // The variance of the scores: that of the estimates without the errors'.
+    // The variance of the scores: that of the estimates without the errors'. It may be the same for all arms, or in
+    // proportion to the squared error, where rows differ in length: what seems best are then long rows, which the
+    // first would draw too far towards the mean.
     const double spread = std::max(scatter - noise, 0.0) / number;
+    const double in_proportion = share_of_long_rows(ledger, mean / unit);
     Largest best(k);
     for (std::size_t arm = 0; arm < ledger.n_arms(); ++arm) {
         const auto position = static_cast<std::int64_t>(arm);
@@ -175,8 +193,8 @@ double likely_threshold(const Ledger& ledger, std::int64_t k) {
         } else if (ledger.steps[arm] > 0 && std::max(unit * estimates[arm], mean) > unit * best.last()) {
             // Others have not been read, or are not among the largest.
             const double error = unit * errors[arm], off = unit * estimates[arm] - mean;
-            const double share = spread > 0.0 ? spread / (spread + error * error) : 0.0;
-            best.show((mean + share * off) / unit, position);
+            const double alike = spread > 0.0 ? spread / (spread + error * error) : 0.0;
+            best.show((mean + std::max(alike, in_proportion) * off) / unit, position);
         }
     }
     return best.last();

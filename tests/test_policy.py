@@ -256,6 +256,15 @@ def test_the_likely_threshold_is_drawn_towards_the_mean_as_far_as_estimates_are_
     assert tenth_read(np.zeros((100, 20))).likely_threshold(5) == 0.0
 
 
+def test_the_likely_threshold_of_long_rows_among_short_ones() -> None:
+    """The best are among the few long ones, whose errors are as large as the scores of the others."""
+    rng = np.random.default_rng(3)
+    lengths = 1e-3 * rng.lognormal(0, 2, 2000)
+    means = lengths * rng.normal(0, 0.2, len(lengths))
+    rows = tenth_read(rng.normal(means, lengths, (100, len(lengths))))
+    assert rows.likely_threshold(10) > 0.6 * 1000 * np.sort(means)[-10]
+
+
 def curves(rng: np.random.Generator, count: int, width: int) -> Floats:
     """Return random curves, straight between points that are 20 coordinates apart."""
     length = 20
