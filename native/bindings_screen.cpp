@@ -131,7 +131,8 @@ void bind_screen(nb::module_& m) {
             const Question question{metric, nullptr, query.data(), screen ? query.data() : nullptr};
             const Released released;
             Uncertain uncertain{.scale = data_of(scale), .absolute = absolute, .unit = 1.0};
-            Wanted wanted{.k = static_cast<std::int64_t>(k)};
+            Wanted wanted{};
+            wanted.k = static_cast<std::int64_t>(k);
             if (screen) {
                 std::tie(uncertain.fixed, uncertain.of_root, uncertain.of_score, wanted.first, wanted.share) = *screen;
             }

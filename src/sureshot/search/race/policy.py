@@ -277,7 +277,7 @@ def finishing_pays(
 
     `needed` is how many steps they are predicted to need together, `unread` how many they have not
     read, `blocks` how many they have, `all_blocks` how many all arms have; `margin` says how many
-    times cheaper it must be, `ahead` how many steps are read at once, whatever is predicted.
+    times cheaper it must be, `ahead` how many steps are read next for sure.
     """
     # What is predicted counts when half of the memory is taken: the first predictions are rough.
     if 2 * ledger_bytes > costs.ledger_bytes:
