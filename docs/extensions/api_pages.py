@@ -92,7 +92,12 @@ def _command_line() -> list[str]:
 
 
 def _literal(text: str) -> list[str]:
-    return [".. code-block:: console", "", *(f"   {line}".rstrip() for line in text.splitlines()), ""]
+    return [
+        ".. code-block:: console",
+        "",
+        *(f"   {line}".rstrip() for line in text.splitlines()),
+        "",
+    ]
 
 
 def _title(text: str) -> list[str]:

@@ -273,7 +273,9 @@ def test_nothing_leaves_a_narrow_screen(chromium: Any) -> None:
         page.goto(path.as_uri())
         page.wait_for_load_state("load")
         page.evaluate("async () => { if (window.MathJax?.startup) await MathJax.startup.promise; }")
-        found = page.eval_on_selector_all(".bd-article *:not(svg *, .headerlink)", LEAVES_THE_SCREEN)
+        found = page.eval_on_selector_all(
+            ".bd-article *:not(svg *, .headerlink)", LEAVES_THE_SCREEN
+        )
         assert found == [], path.relative_to(SITE)
         articles += page.locator(".bd-article").count()
     assert articles > 50
