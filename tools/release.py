@@ -32,6 +32,8 @@ FIRST_STABLE_ABI = (3, 12)
 PYTHONS = ("python3.12", "python3.11")
 # What the tests use of the package, besides the group `test`.
 EXTRAS = "cli,report,sklearn,solvers"
+# Programs of the system that tests, and libraries in them, call; without them joblib warns, and warnings are errors.
+SYSTEM = ("cat", "git")
 COMPILERS = ("cc", "gcc", "g++", "clang", "clang++", "cmake", "ninja")
 
 # Where the version is written down besides src/sureshot/__init__.py, from which the build takes it.
@@ -120,12 +122,19 @@ class Environment:
 
     def python(self, *words: str | Path, folder: Path = ROOT) -> str:
         """Run its Python, without our folder and without a compiler."""
+        self._link_system()
         if there := [name for name in COMPILERS if shutil.which(name, path=self.programs)]:
             raise FailedStep(f"the environment has compilers: {there}")
         hidden = ("PYTHONPATH", "CC", "CXX")
         variables = {name: value for name, value in os.environ.items() if name not in hidden}
         variables["PATH"] = str(self.programs)
         return run(self.programs / "python", *words, folder=folder, environment=variables)
+
+    def _link_system(self) -> None:
+        for name in SYSTEM:
+            there, link = shutil.which(name), self.programs / name
+            if there is not None and not link.exists():
+                link.symlink_to(there)
 
     def install(self, *words: str | Path) -> None:
         """Install packages, without a compiler."""
