@@ -88,7 +88,7 @@ void largest_of(const ScoreTable<Score>& table, const Score* scales, const Score
 }
 
 // Halvings of the range of the scores, after which hardly another score lies within it.
-constexpr int halvings = 12;
+constexpr int times_halved = 0xc;
 
 // The same for as many queries as lie side by side. Counts are scores, too.
 template <class Score, bool both_signs>
@@ -113,7 +113,7 @@ SURESHOT_ALONE void rank(const ScoreTable<Score>& table, const Score* scales, co
         }
     }
     const Score enough = static_cast<Score>(k);
-    for (int halving = 0; halving < halvings; ++halving) {
+    for (int time = 0; time < times_halved; ++time) {
         Score middle[together], count[together] = {};
         for (std::int64_t q = 0; q < together; ++q) middle[q] = low[q] + (high[q] - low[q]) / 2;
         for (const Score* own = values; own < values + table.arms * together; own += together) {

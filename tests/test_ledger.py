@@ -114,7 +114,9 @@ def test_the_ceiling_of_arms_without_a_bet_is_what_is_certain() -> None:
 
 
 # A round of all arms reads all that the budget affords.
-AS_FAR_AS_AFFORDED = policy.Policy(first_front=N_COORDINATES, beginners=0.0)
+AS_FAR_AS_AFFORDED = policy.Policy(
+    first_front=N_COORDINATES, second_front=N_COORDINATES, beginners=0.0
+)
 
 
 def read_up_to(race: Race, front: int) -> None:

@@ -46,7 +46,7 @@ def read_arrays(path: Path, what: str) -> dict[str, Array]:
         OSError,
         EOFError,
         MemoryError,
-        RuntimeError,  # of a file that says it is encrypted, or packed in a way that nobody knows
+        RuntimeError,  # of a file that says it is encrypted, or packed in an unknown way
         BadZipFile,
         zlib.error,
     ) as error:
