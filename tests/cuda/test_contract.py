@@ -13,7 +13,7 @@ import pytest
 
 import sureshot
 from tests.conftest import EPS, random_data, rewards, sums
-from tests.cuda.fake_driver import FakeArray, install
+from tests.cuda.fake_driver import FakeArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,10 +38,10 @@ def has_card() -> bool:
 
 
 @pytest.fixture(params=["reference", "torch", "cupy", "jax"])
-def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(request: pytest.FixtureRequest) -> Place:
     """Return what puts an array of the host on the card."""
     if request.param == "reference":
-        install(monkeypatch)
+        request.getfixturevalue("card")  # which also forgets afterwards that there was one
         return FakeArray
     if not has_card():
         pytest.skip("there is no CUDA card")
