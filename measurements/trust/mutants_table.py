@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 UNKNOWN = "not looked into"
 REASONS: dict[str, str] = {
     "search.race.policy": "it changes what is read, a little, and never whether the answer is right",
+    "theory.narrowing": "it changes how a budget is spent, and never what is proved of the answer",
+    "theory.mixture": "it changes how finely a limit is searched for, or how much at a time: any limit that is found is valid",
+    "theory.mixture: self.peak_wealth(middle) >= level → self.peak_wealth(middle) > level": (
+        "a wealth that is equal to the level only delays"
+    ),
+    "theory.wealth: np.sqrt → np.abs": "any stake that follows from the past is valid; this one wins less",
+    "theory.wealth: rho > 0 → rho >= 0": "where it is 0 there is nothing to bet",
+    "theory.wealth: room <= 0 → room < 0": "a room of exactly 0 only delays",
+    "theory.intervals: 0.0 → 0.001": "rounding errors are thought to be larger than they are",
+    "theory.products: 100 → 101": "any limit does that is far below the largest number of float32",
 }
 
 
