@@ -24,6 +24,7 @@ REASONS: dict[str, str] = {
     "theory.wealth: np.sqrt → np.abs": "any stake that follows from the past is valid; this one wins less",
     "theory.wealth: rho > 0 → rho >= 0": "where it is 0 there is nothing to bet",
     "theory.wealth: room <= 0 → room < 0": "a room of exactly 0 only delays",
+    "theory.wealth: 1.0 → 2.001": "this ρ stands where nothing is bet",
     "theory.intervals: 0.0 → 0.001": "rounding errors are thought to be larger than they are",
     "theory.products: 100 → 101": "any limit does that is far below the largest number of float32",
 }
