@@ -228,6 +228,27 @@ def test_after_sampling_in_vain_questions_are_answered_exactly_for_a_while(
     assert "".join(asked) == "bbbbb"
 
 
+@pytest.mark.parametrize(("shift", "expected"), [(2.0, None), (0.1, 32)])
+def test_after_a_question_that_read_much_two_lines_are_read_together(
+    monkeypatch: pytest.MonkeyPatch, shift: float, expected: int | None
+) -> None:
+    blocks: list[int | None] = []
+    search = sureshot.top_k
+
+    def recorded(*arguments: Any, **options: Any) -> sureshot.TopK:
+        blocks.append(options.get("block"))
+        return search(*arguments, **options)
+
+    monkeypatch.setattr(sureshot, "top_k", recorded)
+    rng = np.random.default_rng(0)
+    # With a small shift the atoms lie so close together that much of them is read.
+    atoms = rng.normal(size=(200, 20_000)) + shift * rng.normal(size=(200, 1))
+    path = path_over(atoms.astype(np.float32))
+    for _ in range(3):
+        assert path.ask(np.ones(20_000)).work.share < 1
+    assert blocks == [None, expected, expected]
+
+
 def test_memory_maps_are_not_copied(tmp_path: Folder) -> None:
     pytest.importorskip("scipy", reason="orthogonal matching pursuit needs the extra [solvers]")
     dictionary, signal, truth = sparse_signal(400, 60, 3)

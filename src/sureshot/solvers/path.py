@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 # Where an atom's neighbour in memory is that of another atom, so many samples are read together: to bet on
 # the sum of them costs little more than to bet on one, and residuals are hardly ever seen in a single sample.
 SAMPLES_AT_ONCE = 16
+# Where an atom lies in one piece, a question that had to read more than this share of the numbers is followed by one
+# that reads two cache lines together: for so many samples the second line, which costs less than the first, pays.
+LARGE_SHARE = 0.05
+TWO_LINES = 128  # bytes
 # When two questions in a row were sampled in vain, the next ones are answered exactly at once: so many at most
 # before sampling is tried again.
 LONGEST_WAIT = 16
@@ -123,7 +127,8 @@ class Path:
         self._delta, self._questions, self._about, self._spent = delta, questions, about, 0.0
         self._in_vain = self._waiting = 0
         self._options: dict[str, Any] = {"metric": metric, "method": method, "threads": threads}
-        if method == "betting" and abs(atoms.strides[0]) < abs(atoms.strides[1]):
+        self._in_pieces = abs(atoms.strides[0]) >= abs(atoms.strides[1])
+        if method == "betting" and not self._in_pieces:
             self._options["block"] = SAMPLES_AT_ONCE
         self._generator = np.random.default_rng(rng)
 
@@ -172,11 +177,14 @@ class Path:
         return (shrinking + (self._delta / self._about if t <= self._about else 0.0)) / 2
 
     def _learn(self, answer: sureshot.TopK) -> None:
-        """Find out from an answer whether to sample next time: neighbouring questions are alike."""
+        """Find out from an answer whether to sample next time, and in what blocks: neighbouring questions are alike."""
         if self._waiting:
             self._waiting -= 1
         elif answer.work.share < 1 or self._options["method"] != "betting":
             self._in_vain = 0
+            if self._in_pieces and self._options["method"] == "betting":
+                much = answer.work.share > LARGE_SHARE
+                self._options["block"] = TWO_LINES // self.atoms.itemsize if much else None
         else:
             self._in_vain += 1
             self._waiting = min(2**self._in_vain // 4, LONGEST_WAIT)
