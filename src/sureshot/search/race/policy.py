@@ -79,6 +79,7 @@ class Policy:
     racing_cost: float = 0.08  # of what reading everything costs, that it may cost at most
     longest_race: float = 0.3  # of that, for all that a race may cost if it goes on
     most_cost: float = 0.9  # of what reading everything costs, for all that a budget reads
+    most_variance: float = 0.97  # of scores, that the time of reading everything is worth
     rounds_cost: float = 0.2  # of that, for the rounds in which the arms that seem best are read,
     fewest_rounds: int = 6  # of which there are so many, however small the data is,
     least_cost: float = 0.7  # and they may read for so much of what reading everything costs
@@ -106,8 +107,9 @@ DEFAULT = Policy()
 # is dropped; with a time limit, of this many.
 STEPS_WITHIN_TIME = 100
 
-# Limits from which their distribution is estimated.
+# Limits, and blocks, from which their distribution is estimated.
 SAMPLED_LIMITS = 1024
+SAMPLED_BLOCKS = 4096
 
 
 def racing_steps(policy: Policy, costs: Costs, steps: float, length: int, block: int) -> int:
@@ -118,6 +120,19 @@ def racing_steps(policy: Policy, costs: Costs, steps: float, length: int, block:
     within = policy.racing_cost * costs.rest * length / costs.step
     more = math.floor(min(policy.racing_share * steps, within))
     return max(policy.first_front, math.ceil(policy.least_raced / block)) + more
+
+
+def worth_reading(policy: Policy, variances: Floats) -> float:
+    """Return for how much of the time of reading everything it pays to read, by what each block adds to a score.
+
+    Where a few blocks, which are read first, hold nearly all of it, more time finds hardly more.
+    """
+    if len(variances) == 0:
+        return 1.0
+    some = np.sort(variances[:: math.ceil(len(variances) / SAMPLED_BLOCKS)])[::-1]
+    held = np.cumsum(some)
+    needed = np.searchsorted(held, policy.most_variance * held[-1]) + 1
+    return min(1.0, float(needed) / (policy.most_variance * len(some)))
 
 
 def estimates_are_clear(policy: Policy, estimates: Floats, errors: Floats) -> bool:

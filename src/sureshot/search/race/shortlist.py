@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot import _native
-from sureshot._seed import SEEDS
 from sureshot._summation import add_exactly
 from sureshot.search.budget import Budget
 from sureshot.search.problem import among_largest, largest
@@ -29,8 +27,7 @@ if TYPE_CHECKING:
 class Shortlist:
     """The arms of a race that can still be among the best, by estimates.
 
-    Blocks are read in portions of neighbours, drawn like the blocks of the race, of which those that the race
-    has drawn are left out. Of each arm the sum of what was read, less its centres, is kept in twice the
+    Blocks are read in portions of neighbours, the largest weights first, without those that the race has drawn. Of each arm the sum of what was read, less its centres, is kept in twice the
     precision of float64, and its weight.
     """
 
@@ -45,7 +42,6 @@ class Shortlist:
         self.high, lost = add_exactly(ledger.high[self.positions], -of_steps)
         self.low = lost + ledger.low[self.positions]
         self.weight = order.left[0] - order.left[steps]
-        self._seed = int(race.rng.integers(SEEDS))
 
     def evaluate_best(self) -> None:
         """Spend the budget, and evaluate the k arms that seem best, or more if something is left of it."""
@@ -79,7 +75,7 @@ class Shortlist:
         unread = race.order.length - race.front
         together = blocks_together(source, rounds[0].pulls)
         portions = Portions(source.blocks, race.order.undrawn(race.front), together)
-        order = _native.Order(portions.sums(race.weight), self._seed)
+        order = portions.by_weight(race.weight, race.rng)
         # Long pieces are read faster than the blocks of a race, so the speed is measured anew.
         own = Budget(self.problem, tally)
         start = read = 0
@@ -96,8 +92,7 @@ class Shortlist:
             if stop == read:
                 continue
             self._keep(this.arms)
-            order.draw(stop)
-            self._read(portions.blocks_of(order.blocks[read:stop]), portions)
+            self._read(portions.blocks_of(order[read:stop]), portions)
             read = stop
             pulls = race.front + read * together
             tally.end_round(race.ledger.n_undecided, pulls, race.shown_threshold(), this.arms)
