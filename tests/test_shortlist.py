@@ -175,6 +175,21 @@ def test_by_column_the_columns_that_count_most_are_read_first(
     assert hits / (K * QUERIES) >= least
 
 
+def test_weights_that_tell_nothing_of_the_rewards_save_no_time(
+    gaussian: tuple[Array, Floats],
+) -> None:
+    """Where values are small in the columns in which the query is large, all columns count alike."""
+    data, queries = gaussian
+    scale = np.exp(np.random.default_rng(16).standard_normal(WIDTH))
+    shares = []
+    for divided in (data, data / scale):
+        columns = np.asfortranarray(divided, dtype=np.float32)
+        found = sureshot.top_k(columns, np.sign(queries[0]) * scale, K, budget=0.4, rng=0)
+        shares.append(found.work.share)
+    assert shares[0] < 0.3
+    assert shares[1] > 0.38
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_row_longer_than_its_norm_is_refused(gaussian: tuple[Array, Floats], order: Any) -> None:
     """All rows are twice as long as promised: the arms that seem best are read nearly to the end."""

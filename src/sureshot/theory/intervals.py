@@ -48,14 +48,6 @@ class Intervals:
         """Whether the limit of y is not known and must be estimated."""
         return self.square_limit is None and bool(np.isinf(self.limit).any())
 
-    def variances(self) -> Floats:
-        """Return by how much scores differ through each block that is read, if the values of all are alike, in any unit."""
-        weight = self.weight[self.weight > 0]
-        if self.square_limit is not None:
-            return weight
-        variances: Floats = np.square(weight / weight.max(initial=0.0))
-        return variances
-
 
 def reward_limits(
     metric: str, query: Floats, low: Floats | float, high: Floats | float

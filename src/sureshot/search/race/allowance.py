@@ -62,15 +62,12 @@ class Allowance:
         worth = race.rules.rounds_cost * _cost_of_everything(race) / max(race.costs.round, 1.0)
         return max(race.rules.fewest_rounds, math.floor(min(worth, MOST_ROUNDS)))
 
-    def in_time(self, race: Race) -> Limit:
+    def in_time(self, race: Race, worth: float = 1.0) -> Limit:
         """Return what may be spent on these arms, of the time that the exact product would take.
 
-        Less where some blocks hold nearly all that scores differ by: these come first. Where rounds alone take longer
-        than that, reading is still worth something.
+        Of that, `worth` is how much it pays to read. Where rounds alone take longer, reading is still worth something.
         """
-        everything = _cost_of_everything(race) * policy.worth_reading(
-            race.rules, race.problem.intervals.variances()
-        )
+        everything = worth * _cost_of_everything(race)
         return Limit(
             race.rules.most_cost * everything - _cost_so_far(race),
             partial(cost_of_pieces, race.problem.source),
