@@ -4,6 +4,7 @@
 #include <exception>
 #include <type_traits>
 
+#include "column_sums.hpp"
 #include "extremes.hpp"
 #include "isa.hpp"
 #include "passes.hpp"
@@ -129,6 +130,16 @@ NB_MODULE(_native, m) {
         "largest"_a.noconvert(),
         "Fill high + low (arms,) with the sums over all blocks, and largest with the largest "
         "|sum - centre| / weight of a block.");
+
+    m.def(
+        "column_sums",
+        [](const Dense& dense, const Ids& arms, const Ids& blocks, Team& team, const RealsOut& sums) {
+            const Released released;
+            column_sums(team, dense.matrix, dense.metric, dense.values(), arms_of(arms), dense.blocks(blocks), sums.data());
+        },
+        "dense"_a, "arms"_a.noconvert(), "blocks"_a.noconvert(), "team"_a, "sums"_a.noconvert(),
+        "Fill sums (arms,) with the sum of the rewards of each arm over all blocks, one column after the other, of "
+        "coordinate-major data.");
 
     m.def(
         "row_scores",

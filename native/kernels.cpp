@@ -8,6 +8,7 @@ BlockTotals totals;
 AddRows add_rows;
 AddRowsOfFloats add_rows_of_floats;
 AddColumns add_columns;
+AddChosenColumns add_chosen_columns;
 AddHalf add_half;
 JoinLanes join_rows;
 JoinLanes join_columns;
@@ -47,7 +48,7 @@ QuerySums query_sums;
 
 extern const Kernels kernels;
 const Kernels kernels = {block_sums,    totals,        add_rows,        add_rows_of_floats, add_columns,
-                         add_half,
+                         add_chosen_columns, add_half,
                          join_rows,     join_columns,  screen_rows,     screen_columns,   multiply,
                          multiply_strips, pack_strip,  add_squares,
                          widen_rows,    measure_floats, measure_doubles, finite_floats, finite_doubles, squared_shares_of_floats, squared_shares_of_doubles,

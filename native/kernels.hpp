@@ -41,6 +41,11 @@ using AddRowsOfFloats = void(const Matrix& matrix, Metric metric, const float* q
 using AddColumns = void(const Matrix& matrix, Metric metric, const double* query, const Places& places,
                         std::int64_t begin, std::int64_t end, double* sums) noexcept;
 
+// Adds some columns of coordinate-major data, one after the other, to sums[arm], without lanes; `values` are those of the
+// query in these columns.
+using AddChosenColumns = void(const Matrix& matrix, Metric metric, const double* values, const Places& places,
+                              const std::int64_t* chosen, std::int64_t n_chosen, double* sums) noexcept;
+
 // For at most so many arms of coordinate-major data, each of whose values comes in a cache line of its own: to
 // sums[arm * lanes + lane], but only to one half of the lanes, 0 or 1, so that threads can share an arm.
 constexpr std::int64_t scattered_rows = 8;
@@ -279,6 +284,7 @@ struct Kernels {
     AddRows* add_rows;
     AddRowsOfFloats* add_rows_of_floats;
     AddColumns* add_columns;
+    AddChosenColumns* add_chosen_columns;
     AddHalf* add_half;
     JoinLanes* join_rows;
     JoinLanes* join_columns;

@@ -112,17 +112,18 @@ inline void with_row_values(const Matrix& matrix, const std::int64_t* ids, std::
     });
 }
 
-// Calls f.template operator()<Value, n_columns>(columns, j, arm, count) with the values of some arms in the
-// columns j, j + lanes, ..., as they are or widened, for all arms and all columns of [begin, end); in each lane the
-// columns come in ascending order.
-template <std::int64_t n_columns, class F>
-inline void with_column_values(const Matrix& matrix, const Places& places, std::int64_t j, F&& f) {
-    const void* first = places.ids == nullptr ? address_of(matrix, places.first, j) : nullptr;
+// Calls f.template operator()<Value, n_columns>(columns, arm, count) with the values of some arms in the columns
+// column_of(0), ..., column_of(n_columns - 1), as they are or widened, for all arms. fetch_next(c) is called after the
+// column c of scattered arms has been read.
+template <std::int64_t n_columns, class Column, class Fetch, class F>
+inline void with_column_values(const Matrix& matrix, const Places& places, const Column& column_of,
+                               const Fetch& fetch_next, F&& f) {
+    const void* first = places.ids == nullptr ? address_of(matrix, places.first, 0) : nullptr;
     const std::int64_t step = places.ids == nullptr ? matrix.row_stride : 0;
     const auto take = [&]<class Value>(const Value* values) {
         const Value* columns[n_columns];
-        for (std::int64_t c = 0; c < n_columns; ++c) columns[c] = values + c * lanes * matrix.column_stride;
-        f.template operator()<Value, n_columns>(columns, j, 0, places.count);
+        for (std::int64_t c = 0; c < n_columns; ++c) columns[c] = values + column_of(c) * matrix.column_stride;
+        f.template operator()<Value, n_columns>(columns, 0, places.count);
     };
     if (as_they_are<n_columns == columns_per_lane>(matrix.element, step, first, take)) return;
     widened_as(matrix.element, [&]<class Number>() {
@@ -135,26 +136,54 @@ inline void with_column_values(const Matrix& matrix, const Places& places, std::
             for (std::int64_t c = 0; c < n_columns; ++c) {
                 // Scattered arms are prefetched; neighbours the processor prefetches by itself.
                 if (places.ids != nullptr && arm + most < places.count) {
-                    fetch_column(matrix, j + c * lanes, places, arm + most,
-                                 smaller(most, places.count - arm - most));
+                    fetch_column(matrix, column_of(c), places, arm + most, smaller(most, places.count - arm - most));
                 }
-                widen_column(matrix, j + c * lanes, places, arm, count, numbers[c]);
+                widen_column(matrix, column_of(c), places, arm, count, numbers[c]);
+                if (places.ids != nullptr && arm + most >= places.count) fetch_next(c);
             }
-            f.template operator()<Number, n_columns>(columns, j, arm, count);
+            f.template operator()<Number, n_columns>(columns, arm, count);
         }
     });
 }
 
+// Calls f.template operator()<Value, n_columns>(columns, j, arm, count) with the values in the columns j, j + lanes, ...,
+// for all columns of [begin, end); in each lane the columns come in ascending order.
 template <class F>
 inline void lane_by_lane(const Matrix& matrix, const Places& places, std::int64_t begin, std::int64_t end, F&& f) {
     constexpr std::int64_t group = lanes * columns_per_lane;
     const std::int64_t whole = end - (end - begin) % group;
+    const auto call = [&]<std::int64_t n_columns>(std::int64_t j) {
+        with_column_values<n_columns>(
+            matrix, places, [j](std::int64_t c) { return j + c * lanes; }, [](std::int64_t) {},
+            [&]<class Value, std::int64_t>(const Value* const* columns, std::int64_t arm, std::int64_t count) {
+                f.template operator()<Value, n_columns>(columns, j, arm, count);
+            });
+    };
     for (std::int64_t start = begin; start < whole; start += group) {
-        for (std::int64_t lane = 0; lane < lanes; ++lane) {
-            with_column_values<columns_per_lane>(matrix, places, start + lane, f);
-        }
+        for (std::int64_t lane = 0; lane < lanes; ++lane) call.template operator()<columns_per_lane>(start + lane);
     }
-    for (std::int64_t j = whole; j < end; ++j) with_column_values<1>(matrix, places, j, f);
+    for (std::int64_t j = whole; j < end; ++j) call.template operator()<1>(j);
+}
+
+// Calls f.template operator()<Value, n_columns>(columns, at, arm, count) with the values in the columns
+// chosen[at], chosen[at + 1], ..., for all of them, one after the other. Those of scattered arms are prefetched.
+template <class F>
+inline void each_chosen_column(const Matrix& matrix, const Places& places, const std::int64_t* chosen,
+                               std::int64_t n_chosen, F&& f) {
+    const auto call = [&]<std::int64_t n_columns>(std::int64_t at) {
+        with_column_values<n_columns>(
+            matrix, places, [chosen, at](std::int64_t c) { return chosen[at + c]; },
+            [&](std::int64_t c) {
+                const std::int64_t next = at + n_columns + c;
+                if (next < n_chosen) fetch_column(matrix, chosen[next], places, 0, smaller(arms_widened, places.count));
+            },
+            [&]<class Value, std::int64_t>(const Value* const* columns, std::int64_t arm, std::int64_t count) {
+                f.template operator()<Value, n_columns>(columns, at, arm, count);
+            });
+    };
+    std::int64_t at = 0;
+    for (; at + columns_per_lane <= n_chosen; at += columns_per_lane) call.template operator()<columns_per_lane>(at);
+    for (; at < n_chosen; ++at) call.template operator()<1>(at);
 }
 
 }  // namespace sureshot::SURESHOT_ISA

@@ -25,6 +25,13 @@ constexpr std::int64_t arms_per_thread = 4096;  // at least, if there are so man
 // A value in a cache line of its own takes as long to read as so many that follow each other.
 constexpr std::int64_t sparse = 16;
 
+// Whether these arms of coordinate-major data share hardly any cache lines.
+inline bool far_apart(const Matrix& matrix, Arms arms) {
+    if (!coordinate_major(matrix) || arms.count == 0) return false;
+    const auto [first, last] = std::minmax_element(arms.ids, arms.ids + arms.count);
+    return arms.count == 1 || *last - *first >= sparse * arms.count;
+}
+
 // Calls f(begin, end) with one part of the columns after the other; returns false if the team was cancelled.
 template <class F>
 bool in_parts(Team& team, std::int64_t n_columns, std::int64_t n_arms, const F& f) {

@@ -46,13 +46,6 @@ void fetch_values(const Value* values, std::int64_t count) {
     for (std::int64_t at = 0; at < count; at += line) fetch_ahead(values + at);
 }
 
-// Whether these arms of coordinate-major data share hardly any cache lines.
-bool far_apart(const Matrix& matrix, Arms arms) {
-    if (!coordinate_major(matrix) || arms.count == 0) return false;
-    const auto [first, last] = std::minmax_element(arms.ids, arms.ids + arms.count);
-    return arms.count == 1 || *last - *first >= sparse * arms.count;
-}
-
 // The kernel that adds up rows for queries of that type.
 template <class Query>
 auto rows_adder() {

@@ -93,15 +93,15 @@ void add_some_rows(const Matrix& matrix, const Query* query, const std::int64_t*
                             });
 }
 
-// Adds some columns of one lane to the sums of some arms.
+// Adds some columns, of one lane, say, to the sums of some arms; the values of the query lie `step` apart.
 template <class Value, class Reward, std::int64_t n_columns>
-SURESHOT_ALONE void add_lane(const Value* const* columns, const double* query, std::int64_t count,
+SURESHOT_ALONE void add_lane(const Value* const* columns, const double* query, std::int64_t step, std::int64_t count,
                              double* __restrict sums) {
     const Value* own[n_columns];
     double query_values[n_columns];
     for (std::int64_t c = 0; c < n_columns; ++c) {
         own[c] = columns[c];
-        query_values[c] = query[c * lanes];
+        query_values[c] = query[c * step];
     }
     for (std::int64_t at = 0; at < count; ++at) {
         double sum = sums[at];
@@ -147,9 +147,20 @@ void add_columns(const Matrix& matrix, Metric metric, const double* query, const
         lane_by_lane(matrix, places, begin, end,
                      [&]<class Value, std::int64_t n_columns>(const Value* const* columns, std::int64_t j,
                                                               std::int64_t arm, std::int64_t count) {
-                         add_lane<Value, Reward, n_columns>(columns, query + j, count,
+                         add_lane<Value, Reward, n_columns>(columns, query + j, lanes, count,
                                                             sums + j % lanes * places.count + arm);
                      });
+    });
+}
+
+void add_chosen_columns(const Matrix& matrix, Metric metric, const double* values, const Places& places,
+                        const std::int64_t* chosen, std::int64_t n_chosen, double* sums) noexcept {
+    with_reward(metric, [&]<class Reward>() {
+        each_chosen_column(matrix, places, chosen, n_chosen,
+                           [&]<class Value, std::int64_t n_columns>(const Value* const* columns, std::int64_t at,
+                                                                    std::int64_t arm, std::int64_t count) {
+                               add_lane<Value, Reward, n_columns>(columns, values + at, 1, count, sums + arm);
+                           });
     });
 }
 

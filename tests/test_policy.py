@@ -398,3 +398,12 @@ def test_the_page_lists_every_constant_with_its_value() -> None:
     listed = re.findall(r"^\| `(\w+)` \| (\S+) \| [^|]+ \| [^|]+ \|$", page, re.MULTILINE)
     fields = dataclasses.fields(policy.Policy)
     assert listed == [(field.name, repr(field.default)) for field in fields]
+
+
+def test_less_time_pays_where_the_first_blocks_hold_most_of_the_variance() -> None:
+    rules = policy.DEFAULT
+    assert policy.worth_reading(rules, np.ones(1_000)) == 1.0
+    assert policy.worth_reading(rules, np.append(np.ones(485), np.full(515, 1e-9))) < 0.5
+    assert policy.worth_reading(rules, np.append(np.full(515, 1e-9), np.ones(485))) == 1.0
+    for unknown in ([], [0.0, 0.0], [1.0, np.inf], [np.nan, 1.0], [1e308, 1e308]):
+        assert policy.worth_reading(rules, np.array(unknown)) == 1.0

@@ -154,14 +154,14 @@ def test_time_is_spent_on_the_best_arms_too(gaussian: tuple[Array, Floats]) -> N
     assert found.scores[-1] >= truth - found.certificate.epsilon
 
 
-@pytest.mark.parametrize(("budget", "least"), [(0.2, 0.3), (0.4, 0.4)])
-def test_by_column_the_best_arms_are_read_as_well(
+@pytest.mark.parametrize(("budget", "least"), [(0.1, 0.45), (0.2, 0.51), (0.4, 0.75)])
+def test_by_column_the_columns_that_count_most_are_read_first(
     gaussian: tuple[Array, Floats], budget: float, least: float
 ) -> None:
-    """The time of the exact product is enough for the whole budget: many arms cost no more there than few.
+    """A fifth of the columns of a Gaussian query holds two thirds of the variance of all scores.
 
-    The data is small, so there are few rounds: 0.48 and 0.57 are found, and five standard errors of 40 queries are
-    about 0.17.
+    The data is small, so there are few rounds: 0.62, 0.68 and 0.88 are found, and five standard errors of 40 queries
+    are about 0.17. Columns in random order find 0.26, 0.43 and 0.47.
     """
     data, queries = gaussian
     columns = np.asfortranarray(data)
@@ -170,9 +170,24 @@ def test_by_column_the_best_arms_are_read_as_well(
         best = np.argsort(-(data @ query))[:K]
         found = sureshot.top_k(columns, query, K, bounds=(-7, 7), budget=budget, rng=0)
         hits += len(np.intersect1d(found.indices, best))
-        assert 0.8 * budget <= found.work.share <= budget
+        assert found.work.share <= budget
         assert found.rounds[-1].active < 0.1 * ARMS
     assert hits / (K * QUERIES) >= least
+
+
+def test_weights_that_tell_nothing_of_the_rewards_save_no_time(
+    gaussian: tuple[Array, Floats],
+) -> None:
+    """Where values are small in the columns in which the query is large, all columns count alike."""
+    data, queries = gaussian
+    scale = np.exp(np.random.default_rng(16).standard_normal(WIDTH))
+    shares = []
+    for divided in (data, data / scale):
+        columns = np.asfortranarray(divided, dtype=np.float32)
+        found = sureshot.top_k(columns, np.sign(queries[0]) * scale, K, budget=0.4, rng=0)
+        shares.append(found.work.share)
+    assert shares[0] < 0.3
+    assert shares[1] > 0.38
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -340,6 +340,7 @@ def totals(
     low: Floats,
     largest: Floats,
 ) -> None: ...
+def column_sums(dense: Dense, arms: Ints, blocks: Ints, team: Team, sums: Floats) -> None: ...
 def row_scores(
     dense: Dense,
     queries: Floats | None,

@@ -95,6 +95,7 @@ def asks(source: Source, arms: Ints, blocks: Ints) -> dict[str, Callable[[], Flo
     return {
         "block_sums": lambda: source.block_sums(arms, blocks),
         "totals": totals,
+        "piece_totals": lambda: source.piece_totals(arms, np.sort(blocks), centre, weight).high,
         "exact_scores": lambda: source.exact_scores(arms),
         "exact_scores of blocks": lambda: source.exact_scores(arms, blocks),
     }
@@ -130,6 +131,11 @@ def test_sums_agree_with_the_oracle(
         np.testing.assert_allclose(missing, 0, rtol=0, atol=size * EPS * allowance)
         farthest = (np.abs(found - centre[:, None]) / weight[:, None]).max(axis=0)
         np.testing.assert_allclose(totals.largest, farthest, rtol=4 * EPS)
+
+        pieces = source.piece_totals(arms, np.sort(blocks), centre, weight)
+        np.testing.assert_allclose(
+            pieces.high + pieces.low, totals.high + totals.low, rtol=0, atol=allowance
+        )
 
         scores = source.exact_scores(arms)
         np.testing.assert_allclose(scores, sums(table[arms]), rtol=0, atol=allowance)
@@ -229,6 +235,25 @@ def test_an_exact_score_does_not_depend_on_the_arms_asked_with_it(
     np.testing.assert_array_equal(alone, together[::50])
 
 
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES)
+def test_sums_over_some_columns_do_not_depend_on_the_arms_asked_with_them(
+    dtype: str, tmp_path: Path
+) -> None:
+    """Neighbours are read as vectors, arms far apart one by one, and many of them in several portions."""
+    data, query = problem(dtype, 6_000, 61)
+    table = rewards(data, query, "ip")
+    source = source_of("F", data, query, "ip", 1, 2, tmp_path)
+    columns = np.flatnonzero(np.arange(61) % 5 != 2)
+    ones = np.ones(len(columns))
+    every = source.piece_totals(np.arange(6_000), columns, ones, ones).high
+    allowance = 2 * 61 * EPS * np.abs(table).sum(axis=1).max()
+    np.testing.assert_allclose(every, table[:, columns].sum(axis=1), rtol=0, atol=allowance)
+    for step in (2, 17, 500):
+        arms = np.arange(3, 6_000, step)
+        some = source.piece_totals(arms, columns, ones, ones).high
+        np.testing.assert_array_equal(some, every[arms])
+
+
 @pytest.mark.parametrize("kind", [*KINDS, "file", "function", "compressed"])
 def test_nothing_asked_is_nothing_answered(kind: str, tmp_path: Path) -> None:
     data, query = problem("float64", 3, 7)
@@ -238,6 +263,7 @@ def test_nothing_asked_is_nothing_answered(kind: str, tmp_path: Path) -> None:
     assert no_arms == {
         "block_sums": (3, 0),
         "totals": (3, 0),
+        "piece_totals": (0,),
         "exact_scores": (0,),
         "exact_scores of blocks": (0,),
     }

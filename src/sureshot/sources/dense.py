@@ -119,9 +119,8 @@ class DenseSource(ValueSource):
         """
         if not self.coordinate_major:
             return self.totals(arms, blocks, centre, weight)
-        starts, stops = _runs(blocks, self.blocks)
         high, low = np.zeros((2, len(arms)))
-        _native.run_scores(self.dense, starts, stops, arms, self.team, high)
+        _native.column_sums(self.dense, arms, blocks, self.team, high)
         self._refuse_unless_finite(high, arms)
         return Totals(high, low, np.abs(high - centre.sum()) / weight.sum())
 

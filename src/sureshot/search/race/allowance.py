@@ -6,6 +6,7 @@ A rule of cost, as all in ``policy.py``: the guarantee holds for any part.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,11 @@ class Allowance:
             return race.rules.racing_share
         size = problem.source.blocks.size
         affordable = problem.budget / (len(problem.arms) * size)
-        steps = policy.racing_steps(race.rules, race.costs, affordable, race.order.length, size)
+        costs = race.costs
+        if problem.source.coordinate_major:
+            # A round has as many steps as its visits are worth: by column, where these count, it costs twice as much.
+            costs = replace(costs, step=2 * costs.step)
+        steps = policy.racing_steps(race.rules, costs, affordable, race.order.length, size)
         return min(1.0, steps / max(affordable, 1.0))
 
     def steps(self, race: Race, active: int) -> int:
@@ -57,12 +62,12 @@ class Allowance:
         worth = race.rules.rounds_cost * _cost_of_everything(race) / max(race.costs.round, 1.0)
         return max(race.rules.fewest_rounds, math.floor(min(worth, MOST_ROUNDS)))
 
-    def in_time(self, race: Race) -> Limit:
+    def in_time(self, race: Race, worth: float = 1.0) -> Limit:
         """Return what may be spent on these arms, of the time that the exact product would take.
 
-        Where rounds alone take longer than that, reading is still worth something.
+        Of that, `worth` is how much it pays to read. Where rounds alone take longer, reading is still worth something.
         """
-        everything = _cost_of_everything(race)
+        everything = worth * _cost_of_everything(race)
         return Limit(
             race.rules.most_cost * everything - _cost_so_far(race),
             partial(cost_of_pieces, race.problem.source),

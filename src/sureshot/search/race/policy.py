@@ -79,6 +79,7 @@ class Policy:
     racing_cost: float = 0.08  # of what reading everything costs, that it may cost at most
     longest_race: float = 0.3  # of that, for all that a race may cost if it goes on
     most_cost: float = 0.9  # of what reading everything costs, for all that a budget reads
+    most_variance: float = 0.97  # of scores, that the time of reading everything is worth
     rounds_cost: float = 0.2  # of that, for the rounds in which the arms that seem best are read,
     fewest_rounds: int = 6  # of which there are so many, however small the data is,
     least_cost: float = 0.7  # and they may read for so much of what reading everything costs
@@ -118,6 +119,20 @@ def racing_steps(policy: Policy, costs: Costs, steps: float, length: int, block:
     within = policy.racing_cost * costs.rest * length / costs.step
     more = math.floor(min(policy.racing_share * steps, within))
     return max(policy.first_front, math.ceil(policy.least_raced / block)) + more
+
+
+def worth_reading(policy: Policy, variances: Floats) -> float:
+    """Return for how much of the time of reading everything it pays to read.
+
+    `variances` say how much scores differ by some blocks, evenly chosen, in the order in which these are read: where the
+    first hold nearly all of it, more time finds hardly more.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        held = np.cumsum(variances)
+    if len(held) == 0 or not 0 < held[-1] < math.inf:
+        return 1.0
+    needed = np.searchsorted(held, policy.most_variance * held[-1]) + 1
+    return min(1.0, float(needed) / (policy.most_variance * len(held)))
 
 
 def estimates_are_clear(policy: Policy, estimates: Floats, errors: Floats) -> bool:

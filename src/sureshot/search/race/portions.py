@@ -7,20 +7,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
+
     from sureshot._types import Floats, Ints
     from sureshot.blocks import Blocks
     from sureshot.sources.base import Source
 
 # Bytes of a row that are read together, at least and at most: from half a kilobyte on a row is read nearly as
-# fast as from end to end. By column, columns.
+# fast as from end to end, and so is a column of memory. Of a file by column, columns.
 SHORTEST_PIECE, LONGEST_PIECE = 512, 8192
 FEWEST_COLUMNS, MOST_COLUMNS = 128, 512
+# Places in an order have fewer bits; and the bits of the number 1 in float32.
+PLACE_BITS = 32
+ONE_AS_BITS = int(np.float32(1).view(np.int32))
 # Portions that the first round reads, if they are not too short: neighbours are often alike.
 FEWEST_PORTIONS = 4
 
 
 def blocks_together(source: Source, blocks: float) -> int:
-    """Return how many blocks to read together where the first round reads so many of each arm."""
+    """Return how many blocks to read together where the first round reads so many of each arm.
+
+    Of columns in memory no more than it takes to read them fast: the fewer, the more their weights differ.
+    """
+    if source.coordinate_major and source.dense is not None:
+        column = source.n_arms * source.bytes_per_number
+        return max(1, min(-(-SHORTEST_PIECE // (column * source.blocks.size)), int(blocks)))
     if source.coordinate_major:
         size, least, most = source.blocks.size, FEWEST_COLUMNS, MOST_COLUMNS
     else:
@@ -31,7 +42,7 @@ def blocks_together(source: Source, blocks: float) -> int:
 
 
 class Portions:
-    """Some blocks, in portions of at most `together` neighbours.
+    """Some ascending blocks, in portions of at most `together` neighbours.
 
     Examples
     --------
@@ -47,7 +58,8 @@ class Portions:
 
     def __init__(self, layout: Blocks, blocks: Ints, together: int) -> None:
         self._blocks = blocks
-        _, self._portion = np.unique(blocks // together, return_inverse=True)
+        # They are ascending, so a portion begins where the quotient changes.
+        self._portion = np.cumsum(np.diff(blocks // together, prepend=blocks[:1] // together) != 0)
         self._layout = layout
         self.count = int(self._portion[-1]) + 1 if len(blocks) else 0
         self.numbers = self.numbers_in(blocks)
@@ -57,6 +69,21 @@ class Portions:
         sums: Floats = np.zeros(self.count)
         np.add.at(sums, self._portion, values[self._blocks])
         return sums
+
+    def by_weight(self, weight: Floats, rng: Generator) -> Ints:
+        """Return the portions in the order in which they are read, given the weight of each block of the layout.
+
+        What a score can owe to a portion is its weight, so the largest come first, and equal ones as they are drawn.
+        """
+        drawn = rng.permutation(self.count)
+        sums = self.sums(weight)[drawn]
+        # Numbers that are sorted by the weight, of which the sign is always positive, and then by the place: to sort
+        # them takes a third of the time of a stable sort of the weights.
+        with np.errstate(over="ignore"):
+            bits = (sums / sums.max(initial=0.0)).astype(np.float32).view(np.int32).astype(np.int64)
+        keys = np.sort((ONE_AS_BITS - bits << PLACE_BITS) + np.arange(self.count))
+        order: Ints = drawn[keys & ((1 << PLACE_BITS) - 1)]
+        return order
 
     def blocks_of(self, portions: Ints) -> Ints:
         """Return the blocks of some portions, in address order."""

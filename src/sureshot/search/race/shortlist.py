@@ -7,15 +7,15 @@ are evaluated.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot import _native
-from sureshot._seed import SEEDS
 from sureshot._summation import add_exactly
 from sureshot.search.budget import Budget
 from sureshot.search.problem import among_largest, largest
+from sureshot.search.race import policy
 from sureshot.search.race.portions import Portions, blocks_together
 from sureshot.search.reward_limits import refuse_longer, refuse_outside
 from sureshot.theory.narrowing import MOST_ROUNDS, Limit, narrowing
@@ -26,11 +26,16 @@ if TYPE_CHECKING:
     from sureshot.theory.narrowing import NarrowRound
 
 
+# How the weights of the blocks are distributed, and what they tell of the rewards, is estimated from so many of them.
+WEIGHED_BLOCKS, SAMPLED_BLOCKS, SAMPLED_ARMS = 4096, 512, 32
+# If that many of them, at least, can be had for this share of the budget.
+FEWEST_SAMPLED, SAMPLED_SHARE = 64, 0.01
+
+
 class Shortlist:
     """The arms of a race that can still be among the best, by estimates.
 
-    Blocks are read in portions of neighbours, drawn like the blocks of the race, of which those that the race
-    has drawn are left out. Of each arm the sum of what was read, less its centres, is kept in twice the
+    Blocks are read in portions of neighbours, the largest weights first, without those that the race has drawn. Of each arm the sum of what was read, less its centres, is kept in twice the
     precision of float64, and its weight.
     """
 
@@ -45,7 +50,7 @@ class Shortlist:
         self.high, lost = add_exactly(ledger.high[self.positions], -of_steps)
         self.low = lost + ledger.low[self.positions]
         self.weight = order.left[0] - order.left[steps]
-        self._seed = int(race.rng.integers(SEEDS))
+        self.worth = 1.0  # of the time of reading everything
 
     def evaluate_best(self) -> None:
         """Spend the budget, and evaluate the k arms that seem best, or more if something is left of it."""
@@ -72,6 +77,8 @@ class Shortlist:
     def _narrow(self) -> None:
         """Read more and more of fewer and fewer arms, until the budget is spent."""
         race, tally, source = self.race, self.race.tally, self.problem.source
+        if source.coordinate_major and source.dense is not None and race.front < race.order.length:
+            self.worth = policy.worth_reading(race.rules, self._sampled_variances())
         rounds_left = race.allowance.rounds(race)
         rounds = self._schedule(race.budget.predicted(), race.front, rounds_left)
         if not rounds:
@@ -79,7 +86,7 @@ class Shortlist:
         unread = race.order.length - race.front
         together = blocks_together(source, rounds[0].pulls)
         portions = Portions(source.blocks, race.order.undrawn(race.front), together)
-        order = _native.Order(portions.sums(race.weight), self._seed)
+        order = portions.by_weight(race.weight, race.rng)
         # Long pieces are read faster than the blocks of a race, so the speed is measured anew.
         own = Budget(self.problem, tally)
         start = read = 0
@@ -96,14 +103,33 @@ class Shortlist:
             if stop == read:
                 continue
             self._keep(this.arms)
-            order.draw(stop)
-            self._read(portions.blocks_of(order.blocks[read:stop]), portions)
+            self._read(portions.blocks_of(order[read:stop]), portions)
             read = stop
             pulls = race.front + read * together
             tally.end_round(race.ledger.n_undecided, pulls, race.shown_threshold(), this.arms)
             if self.problem.deadline is not None:
                 start, numbers = read, min(race.budget.affordable(), own.predicted())
                 rounds = self._schedule(numbers, pulls, rounds_left)
+
+    def _sampled_variances(self) -> Floats:
+        """Return by how much a few arms differ in a few blocks, the largest weights first.
+
+        None where even that would take a part of the budget.
+        """
+        race, source = self.race, self.problem.source
+        positions = self.positions[:: math.ceil(len(self.positions) / SAMPLED_ARMS)]
+        affordable = SAMPLED_SHARE * race.budget.predicted() / (len(positions) * source.blocks.size)
+        if affordable < FEWEST_SAMPLED:
+            return np.empty(0)
+        unread = race.order.undrawn(race.front)
+        some = unread[:: math.ceil(len(unread) / WEIGHED_BLOCKS)]
+        some = some[np.argsort(-race.weight[some], kind="stable")]
+        some = some[:: math.ceil(len(some) / min(affordable, SAMPLED_BLOCKS))].copy()
+        sums = source.block_sums(self.problem.arms[positions], some)
+        race.tally.numbers_read += len(positions) * int(source.blocks.sizes()[some].sum())
+        with np.errstate(over="ignore", invalid="ignore"):
+            variances: Floats = sums.var(axis=1)
+        return variances
 
     def _schedule(self, numbers: int, before: int, rounds: int) -> list[NarrowRound]:
         """Return the rounds, in blocks, that spend so many numbers where so many blocks of each arm were read.
@@ -116,7 +142,7 @@ class Shortlist:
             len(self.positions),
             race.order.length,
             self.problem.k,
-            [Limit(numbers / source.blocks.size), race.allowance.in_time(race)],
+            [Limit(numbers / source.blocks.size), race.allowance.in_time(race, self.worth)],
             rounds=rounds,
             before=before,
         )
