@@ -146,15 +146,19 @@ inline void with_column_values(const Matrix& matrix, const Places& places, std::
 }
 
 template <class F>
-inline void lane_by_lane(const Matrix& matrix, const Places& places, std::int64_t begin, std::int64_t end, F&& f) {
+inline void lane_by_lane(const Matrix& matrix, const Places& places, LaneSpan span, std::int64_t begin, std::int64_t end,
+                         F&& f) {
     constexpr std::int64_t group = lanes * columns_per_lane;
+    const auto wanted = [span](std::int64_t j) { return span.first <= j % lanes && j % lanes < span.end; };
     const std::int64_t whole = end - (end - begin) % group;
     for (std::int64_t start = begin; start < whole; start += group) {
-        for (std::int64_t lane = 0; lane < lanes; ++lane) {
-            with_column_values<columns_per_lane>(matrix, places, start + lane, f);
+        for (std::int64_t j = start; j < start + lanes; ++j) {
+            if (wanted(j)) with_column_values<columns_per_lane>(matrix, places, j, f);
         }
     }
-    for (std::int64_t j = whole; j < end; ++j) with_column_values<1>(matrix, places, j, f);
+    for (std::int64_t j = whole; j < end; ++j) {
+        if (wanted(j)) with_column_values<1>(matrix, places, j, f);
+    }
 }
 
 }  // namespace sureshot::SURESHOT_ISA
