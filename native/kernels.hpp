@@ -38,7 +38,11 @@ using AddRows = void(const Matrix& matrix, Metric metric, const double* query, A
 // The same for a query of float32, which is widened.
 using AddRowsOfFloats = void(const Matrix& matrix, Metric metric, const float* query, Arms arms, std::int64_t begin,
                              std::int64_t end, double* sums) noexcept;
-using AddColumns = void(const Matrix& matrix, Metric metric, const double* query, const Places& places,
+// Column by column only the lanes from `first` to `end`, so that threads can share the arms.
+struct LaneSpan {
+    std::int64_t first, end;
+};
+using AddColumns = void(const Matrix& matrix, Metric metric, const double* query, const Places& places, LaneSpan span,
                         std::int64_t begin, std::int64_t end, double* sums) noexcept;
 
 // Adds some columns of coordinate-major data, one after the other, to sums[arm], without lanes; `values` are those of the

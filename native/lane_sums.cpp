@@ -59,8 +59,8 @@ void add_by_column(Team& team, const Matrix& matrix, Metric metric, const double
                          turn(own, places.count, turned);
                          const bool done =
                              in_parts(team, matrix.n_columns, places.count, [&](std::int64_t from, std::int64_t to) {
-                                 kernels().add_columns(matrix, metric, queries + q * matrix.n_columns, places, from, to,
-                                                       turned);
+                                 kernels().add_columns(matrix, metric, queries + q * matrix.n_columns, places,
+                                                       {0, lanes}, from, to, turned);
                              });
                          if (!done) return;
                          turn_back(turned, places.count, own);

@@ -149,8 +149,10 @@ inline void with_column_values(const Matrix& matrix, const Places& places, const
 // Calls f.template operator()<Value, n_columns>(columns, j, arm, count) with the values in the columns j, j + lanes, ...,
 // for all columns of [begin, end); in each lane the columns come in ascending order.
 template <class F>
-inline void lane_by_lane(const Matrix& matrix, const Places& places, std::int64_t begin, std::int64_t end, F&& f) {
+inline void lane_by_lane(const Matrix& matrix, const Places& places, LaneSpan span, std::int64_t begin, std::int64_t end,
+                         F&& f) {
     constexpr std::int64_t group = lanes * columns_per_lane;
+    const auto wanted = [span](std::int64_t j) { return span.first <= j % lanes && j % lanes < span.end; };
     const std::int64_t whole = end - (end - begin) % group;
     const auto call = [&]<std::int64_t n_columns>(std::int64_t j) {
         with_column_values<n_columns>(
@@ -160,9 +162,13 @@ inline void lane_by_lane(const Matrix& matrix, const Places& places, std::int64_
             });
     };
     for (std::int64_t start = begin; start < whole; start += group) {
-        for (std::int64_t lane = 0; lane < lanes; ++lane) call.template operator()<columns_per_lane>(start + lane);
+        for (std::int64_t j = start; j < start + lanes; ++j) {
+            if (wanted(j)) call.template operator()<columns_per_lane>(j);
+        }
     }
-    for (std::int64_t j = whole; j < end; ++j) call.template operator()<1>(j);
+    for (std::int64_t j = whole; j < end; ++j) {
+        if (wanted(j)) call.template operator()<1>(j);
+    }
 }
 
 // Calls f.template operator()<Value, n_columns>(columns, at, arm, count) with the values in the columns

@@ -80,8 +80,10 @@ inline std::int64_t rows_at_once(std::int64_t n_columns) {
 // of memory could not be reported.
 class Workspaces {
  public:
-    Workspaces(const Team& team, std::int64_t size)
-        : size_(size), numbers_(new double[static_cast<std::size_t>(team.threads() * size)]) {}
+    Workspaces(const Team& team, std::int64_t size) : Workspaces(team.threads(), size) {}
+    // The same for so many others that need room.
+    Workspaces(std::int64_t count, std::int64_t size)
+        : size_(size), numbers_(new double[static_cast<std::size_t>(count * size)]) {}
 
     double* of(std::int64_t thread) const { return numbers_.get() + thread * size_; }
 

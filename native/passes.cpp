@@ -4,9 +4,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "column_scores.hpp"
 #include "compiler.hpp"
 #include "isa.hpp"
 #include "parts.hpp"
+#include "scoring.hpp"
 
 namespace sureshot {
 namespace {
@@ -56,11 +58,6 @@ auto rows_adder() {
     }
 }
 
-const char* address_of(const Matrix& matrix, std::int64_t row, std::int64_t column) {
-    return static_cast<const char*>(matrix.data) +
-           (row * matrix.row_stride + column * matrix.column_stride) * size_of(matrix.element);
-}
-
 // Fetches the first cache lines of a run of columns of some rows.
 void fetch_run(const Matrix& matrix, Arms arms, Run run) {
     constexpr std::int64_t most = 256;
@@ -72,39 +69,9 @@ void fetch_run(const Matrix& matrix, Arms arms, Run run) {
     }
 }
 
-// What is computed of some arms in one pass: the sums of their rewards, and with the first query of a pass also
-// the sums of their squares, which are squared distances from zero.
-template <class Query>
-struct Scoring {
-    Metric metric;
-    const Query* query;
-    const Query* zeros;  // as many as columns, or null if no squares are wanted
-    double* scores;
-    double* squares;
-    Runs runs;  // the columns that are added up
-
-    Scoring with(const Query* other, double* its_scores) const {
-        return {metric, other, nullptr, its_scores, nullptr, runs};
-    }
-    bool squared() const { return zeros != nullptr; }
-    // Of the numbers in a part, which stay in the caches while they are read twice.
-    std::int64_t readers() const { return squared() ? 8 : 1; }
-
-    // Calls add(metric, query, sums) for the rewards, and for the squares.
-    template <class Add>
-    void each(double* sums, double* square_sums, const Add& add) const {
-        add(metric, query, sums);
-        if (squared()) add(Metric::squared_euclidean, zeros, square_sums);
-    }
-};
-
 // The query of squares, if any are wanted.
 std::vector<double> zeros_for(const double* squares, const Matrix& matrix) {
     return std::vector<double>(squares == nullptr ? 0 : static_cast<std::size_t>(matrix.n_columns));
-}
-
-void negate(double* values, std::int64_t count) {
-    for (std::int64_t at = 0; at < count; ++at) values[at] = 0.0 - values[at];  // a zero stays positive
 }
 
 // Lets the sums of some rows begin with another lane, so many after the first.
@@ -112,41 +79,6 @@ void turn_lanes(double* sums, std::int64_t n_arms, std::int64_t by) {
     for (double* own = sums; own < sums + n_arms * lanes; own += lanes) {
         std::rotate(own, own + (by + lanes) % lanes, own + lanes);
     }
-}
-
-// As few groups of arms as have room side by side, but one half of a group for each thread.
-void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring, Arms arms) {
-    constexpr std::int64_t half = lanes / 2;
-    const auto size = static_cast<std::size_t>(arms.count * lanes);
-    std::vector<double> sums(size), square_sums(scoring.squared() ? size : 0);
-    const std::int64_t columns = scoring.runs.columns();
-    // Columns that a run has for each half.
-    const std::int64_t mean = columns / std::max<std::int64_t>(2 * scoring.runs.count, 1);
-    const std::int64_t fewest = (arms.count + scattered_rows - 1) / scattered_rows;
-    const std::int64_t groups = std::max(fewest, std::min((team.threads() + 1) / 2, arms.count));
-    team.run(2 * groups, columns * arms.count / (2 * groups), [&](std::int64_t begin, std::int64_t end) noexcept {
-        for (std::int64_t at = begin; at < end; ++at) {
-            const std::int64_t first = arms.count * (at / 2) / groups, next = arms.count * (at / 2 + 1) / groups;
-            const Arms its{arms.ids + first, next - first};
-            const auto add = [&](std::int64_t from, std::int64_t to) {
-                scoring.each(sums.data(), square_sums.data(), [&](Metric metric, const double* query, double* out) {
-                    kernels().add_half(matrix, metric, query, its, at % 2, from, to, out + first * lanes);
-                });
-            };
-            const std::int64_t begun = std::clamp<std::int64_t>(lines_on_their_way / its.count, 1, mean + 1);
-            const auto fetch = [&](Run run) {
-                for (std::int64_t j = run.begin; j < std::min(run.begin + 2 * begun, run.end); ++j) {
-                    if (j % lanes / half != at % 2) continue;
-                    for (std::int64_t arm = 0; arm < its.count; ++arm) fetch_ahead(address_of(matrix, its.ids[arm], j));
-                }
-            };
-            in_runs(team, scoring.runs, 4 * its.count * scoring.readers(), add, its.count * begun, fetch);
-        }
-    });
-    kernels().join_rows(sums.data(), arms.count, scoring.scores);
-    if (!scoring.squared()) return;
-    kernels().join_rows(square_sums.data(), arms.count, scoring.squares);
-    negate(scoring.squares, arms.count);
 }
 
 // Scores the arms [some, some + few.count) together; returns false if the team was cancelled.
@@ -223,52 +155,6 @@ void score_together(Team& team, const Matrix& matrix, const Scoring<double>& fir
                  }
              },
              2 * rows_in_cache);
-}
-
-// The same for a tile of arms column by column; `space` has room for its places, two sums of lanes and one more.
-bool score_tile(Team& team, const Matrix& matrix, const Scoring<double>& scoring, const ArmTile& tile,
-                const std::int64_t* ids, std::int64_t arm, double* space) {
-    const std::int64_t places = tile.places.count;
-    double* sums = space + places;
-    double* square_sums = sums + places * lanes;
-    std::fill(sums, scoring.squared() ? square_sums + places * lanes : square_sums, 0.0);
-    const bool done = in_runs(
-        team, scoring.runs, places * scoring.readers(), [&](std::int64_t from, std::int64_t to) {
-            scoring.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
-                kernels().add_columns(matrix, metric, query, tile.places, from, to, out);
-            });
-        },
-        1, [](Run) {});
-    if (!done) return false;
-    kernels().join_columns(sums, places, space);
-    tile.pick(space, ids, scoring.scores + arm);
-    if (scoring.squared()) {
-        kernels().join_columns(square_sums, places, space);
-        tile.pick(space, ids, scoring.squares + arm);
-        negate(scoring.squares + arm, tile.count);
-    }
-    return true;
-}
-
-void score_by_column(Team& team, const Matrix& matrix, const Scoring<double>& first, const double* queries,
-                     std::int64_t n_queries, Arms arms) {
-    const std::int64_t tables = first.squared() ? 2 : 1;
-    const Workspaces spaces(team, ArmTile::most_places(arms) * (tables * lanes + 1));
-    team.run(arms.count, n_queries * first.runs.columns(),
-             [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
-                 for (std::int64_t arm = begin; arm < end;) {
-                     const ArmTile tile(matrix, {arms.ids + arm, end - arm});
-                     const std::int64_t* ids = arms.ids + arm;
-                     if (!score_tile(team, matrix, first, tile, ids, arm, spaces.of(thread))) return;
-                     for (std::int64_t q = 1; q < n_queries; ++q) {
-                         const Scoring<double> other =
-                             first.with(queries + q * matrix.n_columns, first.scores + q * arms.count);
-                         if (!score_tile(team, matrix, other, tile, ids, arm, spaces.of(thread))) return;
-                     }
-                     arm += tile.count;
-                 }
-             },
-             arms_per_thread);
 }
 
 }  // namespace

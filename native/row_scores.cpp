@@ -141,10 +141,10 @@ void add_rows_of_floats(const Matrix& matrix, Metric metric, const float* query,
     add_rows_for(matrix, metric, query, arms, begin, end, sums);
 }
 
-void add_columns(const Matrix& matrix, Metric metric, const double* query, const Places& places,
+void add_columns(const Matrix& matrix, Metric metric, const double* query, const Places& places, LaneSpan span,
                  std::int64_t begin, std::int64_t end, double* sums) noexcept {
     with_reward(metric, [&]<class Reward>() {
-        lane_by_lane(matrix, places, begin, end,
+        lane_by_lane(matrix, places, span, begin, end,
                      [&]<class Value, std::int64_t n_columns>(const Value* const* columns, std::int64_t j,
                                                               std::int64_t arm, std::int64_t count) {
                          add_lane<Value, Reward, n_columns>(columns, query + j, lanes, count,

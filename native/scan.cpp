@@ -174,7 +174,7 @@ void scan_rows(const Matrix& matrix, const double* middle, const double* unit, A
 
 void scan_columns(const Matrix& matrix, const double* middle, const double* unit, const Places& places,
                   std::int64_t begin, std::int64_t end, double* reach, double* sums) noexcept {
-    lane_by_lane(matrix, places, begin, end,
+    lane_by_lane(matrix, places, {0, lanes}, begin, end,
                  [&]<class Value, std::int64_t n_columns>(const Value* const* columns, std::int64_t j,
                                                           std::int64_t arm, std::int64_t count) {
                      scan_lane<Value, n_columns>(columns, middle + j, unit + j, count, reach + arm,

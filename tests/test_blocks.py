@@ -34,12 +34,12 @@ def test_blocks_of_large_arrays_begin_with_a_cache_line(offset: int) -> None:
     memory = np.zeros(n_arms * width * 4 + 128, np.uint8)
     start = -memory.ctypes.data % 64 + offset
     data = memory[start : start + n_arms * width * 4].view(np.float32).reshape(n_arms, width)
-    blocks = choose_blocks(data, None, METHODS["betting"], only_norms=False)
+    blocks = choose_blocks(data, None, METHODS["betting"])
     assert blocks.size == 16
     for block in (1, 2, blocks.count - 1):
         begin, _ = blocks.span(block)
         assert (data.ctypes.data + 4 * begin) % 64 == 0
     # A small array may lie anywhere, and a search should not depend on that.
-    assert choose_blocks(data[:2], None, METHODS["betting"], only_norms=False).shift == 0
-    assert choose_blocks(data[:, 1:], None, METHODS["betting"], only_norms=False).shift in range(16)
-    assert choose_blocks(data, 3, METHODS["betting"], only_norms=False).shift == 0
+    assert choose_blocks(data[:2], None, METHODS["betting"]).shift == 0
+    assert choose_blocks(data[:, 1:], None, METHODS["betting"]).shift in range(16)
+    assert choose_blocks(data, 3, METHODS["betting"]).shift == 0

@@ -246,3 +246,20 @@ def test_a_few_rows_of_columns_are_scored_as_rows_are(
     for both in found[1:]:
         np.testing.assert_array_equal(both, found[0])
     np.testing.assert_allclose(found[0][1], np.linalg.norm(data[few], axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_arms", [5, 300, 5_200])
+@pytest.mark.usefixtures("instruction_set")
+def test_threads_share_the_lanes_of_columns(n_arms: int) -> None:
+    """The scores and norms of neighbours are those of rows, to the last bit, however many threads share them."""
+    rng = np.random.default_rng(n_arms)
+    data, query = rng.standard_normal((n_arms, 1_003)), rng.standard_normal(1_003)
+    queries, arms = np.stack([query, -2 * query]), np.arange(n_arms)
+    found = []
+    for stored, threads in ((data, 1), *((np.asfortranarray(data), t) for t in (1, 2, 3, 9))):
+        team = Team(threads)
+        team.start()
+        source = DenseSource(stored, query, "ip", Blocks(1_003), team)
+        found.append(np.vstack(source.exact_scores_and_norms(queries, arms, team)))
+    for one in found[1:]:
+        np.testing.assert_array_equal(one, found[0])

@@ -54,6 +54,39 @@ def test_an_expected_score_is_ranked_as_scores_are() -> None:
         assert queries.problem(0, queries.team, None)[0].expected_score == expected
 
 
+def test_columns_are_read_in_blocks_where_bets_profit_from_them() -> None:
+    """With norms, where most values are far smaller than the limits of a scan, and without limits."""
+    rng = np.random.default_rng(1)
+    wide, narrow = rng.standard_normal((60, 5_000)) ** 3, rng.random((60, 5_000))
+    query = rng.standard_normal(5_000)
+    found = {}
+    for name, data in (("wide", wide), ("narrow", narrow)):
+        for options in (
+            {},
+            {"metric": "sqeuclidean"},
+            {"block": 3},
+            {"budget": 0.5},
+            {"bounds": (-99.0, 99.0)},
+            {"bounds": None},
+        ):
+            request = top_k_request(data=np.asfortranarray(data), query=query, **(TOP_K | options))
+            found[name, *options.values()] = prepare_top_k(request).blocks.size
+    assert found == {
+        ("wide",): 16,
+        ("wide", "sqeuclidean"): 1,
+        ("wide", 3): 3,
+        ("wide", 0.5): 1,
+        ("wide", (-99.0, 99.0)): 1,
+        ("wide", None): 4,
+        ("narrow",): 1,
+        ("narrow", "sqeuclidean"): 1,
+        ("narrow", 3): 3,
+        ("narrow", 0.5): 1,
+        ("narrow", (-99.0, 99.0)): 1,
+        ("narrow", None): 4,
+    }
+
+
 @pytest.mark.parametrize("check", [top_k_request, best_arms_request])
 def test_requests_take_keywords_only(check: Any) -> None:
     with pytest.raises(TypeError, match="positional"):

@@ -74,7 +74,7 @@ def _why_everything(data: Array, request: TopKRequest) -> str | None:
     """Return why every arm is evaluated, in words; None if it is not."""
     method, n_arms, k = request.method, len(request.arms), request.k
     if len(data) == 1 or data.nbytes >= LARGE_ARRAY:  # then blocks depend on strides or the address
-        blocks = choose_blocks(data, request.block, method, only_norms=False)
+        blocks = choose_blocks(data, request.block, method)
         return _by_sizes(method.name, n_arms, blocks, k, data.itemsize)
     return _by_row(method.name, n_arms, data.shape[1], k, data.itemsize, request.block)
 

@@ -16,26 +16,28 @@ if TYPE_CHECKING:
 # same in every run, and its threads are worth starting early.
 LARGE_ARRAY = 1 << 25
 
-# Columns read together where only norms are known.
+# Columns read together where bets are made with norms, and where limits are estimated: those of blocks are narrower.
 COLUMNS_FOR_NORMS = 16
+COLUMNS_WITHOUT_LIMITS = 4
 
 
 def choose_blocks(
-    data: Array | Matrix, asked: int | None, method: Method, *, only_norms: bool
+    data: Array | Matrix, asked: int | None, method: Method, *, columns: int = 1
 ) -> Blocks:
     """Return the blocks: what a storage hands over at once.
 
-    From memory that is a cache line, and one coordinate where a column is contiguous. Norm bets weigh a block by the squared query, so a single coordinate with a small query value has
-    an enormous normalised reward: where nothing but norms is known, columns are read in blocks, too.
+    From memory that is a cache line, and so many columns where a column is contiguous: one, unless the bets profit from
+    blocks. Norm bets weigh a block by the squared query, so a single coordinate with a small query value has an enormous
+    normalised reward, and terms that cancel make bets of any kind safer.
     """
     n_coordinates = int(data.shape[1])
     if isinstance(data, Matrix):
         unit = 1 if method.single_coordinates else data.unit_columns
-        if unit == 1 and only_norms and not method.single_coordinates:
-            unit = COLUMNS_FOR_NORMS
+        if unit == 1 and not method.single_coordinates:
+            unit = columns
         return Blocks(n_coordinates, min(asked or unit, n_coordinates))
     if asked is None and not method.single_coordinates and is_coordinate_major(data):
-        size = min(COLUMNS_FOR_NORMS if only_norms else 1, n_coordinates)
+        size = min(columns, n_coordinates)
     else:
         size = size_by_row(asked, method, n_coordinates, data.itemsize)
     return Blocks(n_coordinates, size, first_block_shift(data, size))

@@ -72,6 +72,19 @@ def choose_intervals(
     return intervals.to_be_estimated(sums, n_arms), estimate()
 
 
+def norms_suit(
+    query: Array, bounds: KnownBounds, method: Method, blocks: Blocks, n_arms: int, team: Team
+) -> bool:
+    """Return whether norm bets would be taken for inner products with a query in these blocks."""
+    if bounds.norms is None or method.needs_limits:
+        return False
+    sums = QuerySums(query, blocks, team)
+    with np.errstate(over="ignore", invalid="ignore"):
+        by_value = _by_value(sums, bounds, n_arms)
+        limits = _limits_of_norms(bounds, None, blocks)
+        return by_value is None or _norms_are_better(by_value, sums.squares(), limits, blocks)
+
+
 @dataclass(frozen=True, slots=True)
 class ArmLimits:
     """A limit of each arm, and the typical one."""

@@ -11,17 +11,23 @@ import numpy as np
 from sureshot import _native
 from sureshot._native import Team
 from sureshot._validate.request import DISTANCES
+from sureshot.blocks import Blocks
 from sureshot.bounds import numbers_in_scan
-from sureshot.prepare.block_size import LARGE_ARRAY, choose_blocks
+from sureshot.prepare.block_size import (
+    COLUMNS_FOR_NORMS,
+    COLUMNS_WITHOUT_LIMITS,
+    LARGE_ARRAY,
+    choose_blocks,
+)
 from sureshot.prepare.query_range import all_in_range, in_range
-from sureshot.prepare.reward_intervals import choose_intervals
+from sureshot.prepare.reward_intervals import choose_intervals, norms_suit
 from sureshot.prepare.scanning import scanned_bounds
 from sureshot.search import cosine
 from sureshot.search.batch import Batch
 from sureshot.search.budget import deadline_in, numbers_of
 from sureshot.search.condition import assumption
 from sureshot.search.problem import Problem, Tally
-from sureshot.sources.dense import DenseSource
+from sureshot.sources.dense import DenseSource, is_coordinate_major
 from sureshot.sources.norms import PromisedNorms
 from sureshot.sources.partitioned import PartitionedSource
 from sureshot.sources.stored import StoredSource
@@ -35,7 +41,6 @@ if TYPE_CHECKING:
     from sureshot._types import Array, Floats
     from sureshot._validate.bounds import KnownBounds
     from sureshot._validate.request import TopKRequest
-    from sureshot.blocks import Blocks
     from sureshot.search.condition import Condition
     from sureshot.sources.base import QuerySource
     from sureshot.theory.intervals import Intervals
@@ -61,9 +66,8 @@ def prepare_top_k(request: TopKRequest) -> PreparedQueries:
         numbers_scanned = numbers_in_scan(len(request.arms), request.data.shape[1])
     elif bounds.fingerprint is not None:
         bounds.fingerprint.check(request.data)
-    norms_known = bounds.norms is not None or request.metric == "cosine"
-    only_norms = norms_known and not bounds.limits_known
-    blocks = choose_blocks(request.data, request.block, request.method, only_norms=only_norms)
+    columns = _columns_together(request, bounds, team)
+    blocks = choose_blocks(request.data, request.block, request.method, columns=columns)
     return PreparedQueries(request, team, bounds, blocks, numbers_scanned)
 
 
@@ -202,6 +206,26 @@ class PreparedQueries:
                 -math.inf if request.expected_score is None else self.sign * request.expected_score
             ),
         )
+
+
+def _columns_together(request: TopKRequest, bounds: KnownBounds, team: Team) -> int:
+    """Return how many columns are read together where a column is contiguous.
+
+    The first query decides for all of them. Blocks save time, not numbers: under a budget coordinates are read one by one.
+    """
+    data = request.data
+    in_columns = isinstance(data, np.ndarray) and is_coordinate_major(data)
+    in_columns &= request.budget is None
+    if bounds.norms is not None or request.metric == "cosine":
+        if not bounds.limits_known:
+            return COLUMNS_FOR_NORMS
+        blocks = Blocks(data.shape[1], min(COLUMNS_FOR_NORMS, data.shape[1]))
+        by_norms = (in_columns and request.metric not in DISTANCES) and norms_suit(
+            request.queries[0], bounds, request.method, blocks, len(request.arms), team
+        )
+        return COLUMNS_FOR_NORMS if by_norms else 1
+    estimated = not bounds.limits_known and request.metric not in DISTANCES
+    return COLUMNS_WITHOUT_LIMITS if estimated and in_columns else 1
 
 
 def _source(

@@ -1,0 +1,19 @@
+// Scores of arms of coordinate-major data.
+#pragma once
+
+#include "scoring.hpp"
+#include "team.hpp"
+
+namespace sureshot {
+
+// Whether these arms of coordinate-major data share hardly any cache lines.
+bool far_apart(const Matrix& matrix, Arms arms);
+
+// The scores of such arms: each of their values comes in a cache line of its own.
+void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring, Arms arms);
+
+// The scores of other arms, whose columns are read together, for several queries; `first` is what is computed for the first.
+void score_by_column(Team& team, const Matrix& matrix, const Scoring<double>& first, const double* queries,
+                     std::int64_t n_queries, Arms arms);
+
+}  // namespace sureshot
