@@ -393,6 +393,12 @@ def test_scores_near_the_end_of_double_do_not_stop_a_search(bounds: str | None) 
     assert found.indices.tolist() == expected.indices.tolist()
 
 
+def test_the_kth_largest_is_minus_infinity_where_there_are_fewer() -> None:
+    values = np.array([2.0, -1.0, 5.0, 2.0])
+    found = [policy.kth_largest(values, k) for k in range(1, 7)]
+    assert found == [5.0, 2.0, 2.0, -1.0, -math.inf, -math.inf]
+
+
 def test_the_page_lists_every_constant_with_its_value() -> None:
     page = (Path(__file__).parents[1] / "docs" / "policy.md").read_text("utf-8")
     listed = re.findall(r"^\| `(\w+)` \| (\S+) \| [^|]+ \| [^|]+ \|$", page, re.MULTILINE)
