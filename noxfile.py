@@ -76,7 +76,7 @@ def plain(session: nox.Session) -> None:
     """Run the tests of the kernels in plain C++, which compilers other than GCC and Clang get."""
     settings = ("cmake.define.SURESHOT_PLAIN=ON", "build-dir=build/plain")
     session.install(*groups("test"), ".", *(f"--config-settings={one}" for one in settings))
-    tests = ["kernels", "same_bits", "product", "searches"]
+    tests = ["at_once", "kernels", "product", "same_bits", "searches", "selection_of_candidates"]
     session.run("pytest", "-n", "2", *(f"tests/test_{name}.py" for name in tests))
 
 
