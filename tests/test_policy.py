@@ -251,6 +251,16 @@ def test_giving_up_must_be_cheaper_by_a_margin() -> None:
     assert policy.finishing_pays(policy.DEFAULT, ROWS, 50.0, 50.0, 1000.0, 1000.0, 0, 1.5)
 
 
+def test_what_is_predicted_must_fit_into_memory_when_half_of_it_is_taken() -> None:
+    too_many = policy.DEFAULT.most_memory * ROWS.ledger_bytes / _native.BYTES_OF_BET
+    half = ROWS.ledger_bytes // 2
+    for taken, ahead, pays in ((half, 0.0, False), (half + 1, 0.0, True), (half, too_many, True)):
+        found = policy.finishing_pays(
+            policy.DEFAULT, ROWS, too_many, 1e9, 1e9, 1e9, taken, ahead=ahead
+        )
+        assert found is pays
+
+
 def tenth_read(rewards: Floats) -> _native.Ledger:
     """Return a ledger of arms that have read these rewards, a tenth of all that they have."""
     return ledger_of(rewards, 10 * len(rewards), guess=0.0)
@@ -391,6 +401,12 @@ def test_scores_near_the_end_of_double_do_not_stop_a_search(bounds: str | None) 
     found = sureshot.top_k(data, query, 3, bounds=bounds, rng=0)
     expected = sureshot.top_k(data, query, 3, method="exact")
     assert found.indices.tolist() == expected.indices.tolist()
+
+
+def test_the_kth_largest_is_minus_infinity_where_there_are_fewer() -> None:
+    values = np.array([2.0, -1.0, 5.0, 2.0])
+    found = [policy.kth_largest(values, k) for k in range(1, 7)]
+    assert found == [5.0, 2.0, 2.0, -1.0, -math.inf, -math.inf]
 
 
 def test_the_page_lists_every_constant_with_its_value() -> None:

@@ -18,6 +18,7 @@ TESTS = (
     "tests/theory",
     "tests/sources",
     "tests/test_agnostic.py",
+    "tests/test_at_once.py",
     "tests/test_bad_input.py",
     "tests/test_bandits.py",
     "tests/test_batch.py",
@@ -38,6 +39,8 @@ TESTS = (
     "tests/test_same_bits.py",
     "tests/test_screen.py",
     "tests/test_searches.py",
+    "tests/test_selection_of_candidates.py",
+    "tests/test_small_arrays.py",
     "tests/test_team.py",
     "tests/test_wheel.py",
 )

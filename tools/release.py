@@ -319,10 +319,10 @@ def check_compilers(settings: Settings) -> str:
     compiler = shutil.which("clang++")
     if compiler is None:
         raise FailedStep("expected clang++ in the path, got none")
-    cmake_folder = run(sys.executable, "-m", "nanobind", "--cmake_dir").strip()
+    cmake_folder = run_module("nanobind", "--cmake_dir").strip()
     for plain in ("OFF", "ON"):
         folder = settings.out.parent / f"clang-{plain.lower()}"
-        run(
+        run_module(
             "cmake",
             *("-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release"),
             f"-DCMAKE_CXX_COMPILER={compiler}",
@@ -333,7 +333,7 @@ def check_compilers(settings: Settings) -> str:
             "-DSKBUILD_PROJECT_NAME=sureshot",
             f"-DSKBUILD_PROJECT_VERSION={version()}",
         )
-        run("cmake", "--build", folder, "--parallel", "2")
+        run_module("cmake", "--build", folder, "--parallel", "2")
     return run(compiler, "--version").splitlines()[0]
 
 

@@ -21,6 +21,9 @@ REASONS: dict[str, str] = {
     "theory.mixture: self.peak_wealth(middle) >= level → self.peak_wealth(middle) > level": (
         "a wealth that is equal to the level only delays"
     ),
+    "theory.concentration: math.ceil → math.floor": "the next lines raise a number of pulls that is too small",
+    "theory.narrowing: whole > 0 → whole >= 0": "rounds without a pull are left out by the next line, too",
+    "theory.wealth: 2 → 3": "a limit is searched for less finely: any that is found is valid",
     "theory.wealth: np.sqrt → np.abs": "any stake that follows from the past is valid; this one wins less",
     "theory.wealth: rho > 0 → rho >= 0": "where it is 0 there is nothing to bet",
     "theory.wealth: room <= 0 → room < 0": "a room of exactly 0 only delays",

@@ -1,11 +1,12 @@
 """Plant mistakes in theory, policy and certificates, and count those that the tests do not notice.
 
-``python -m measurements.trust.mutate --mutants 300 --minutes 30``: a sample, drawn with a seed. An interrupted run goes on
-with the same command.
+``python -m measurements.trust.mutate --mutants 300 --minutes 30``: a sample of so many, drawn with a seed. An interrupted run
+goes on with the same command, and a sample that was tried grows by a larger number.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import resource
 import subprocess
@@ -13,7 +14,6 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING
 
 from measurements.harness import command, machine, page
@@ -68,11 +68,22 @@ TESTS = {
 }
 
 
-def sample(count: int) -> list[Mutant]:
-    """Return so many mutants, drawn with a seed; the first ones stay the same for every count."""
+def draw() -> list[Mutant]:
+    """Return all mutants in a random order, in which those of a module keep their places when another module changes."""
     found = [one for module in TESTS for one in mutants.mutants_of(f"sureshot.{module}")]
-    Random(SEED).shuffle(found)
-    return found[:count]
+    return sorted(found, key=_ticket)
+
+
+def _ticket(mutant: Mutant) -> bytes:
+    words = (SEED, mutant.module, mutant.number, mutant.before, mutant.after)
+    return hashlib.sha256(repr(words).encode()).digest()
+
+
+def left_of(count: int, there: Sequence[Row]) -> list[Mutant]:
+    """Return the next mutants to try until there are so many; those of older samples count if they still exist."""
+    every = draw()
+    tried = len(rows.belonging(every, there))
+    return rows.missing(every, there)[: max(count - tried, 0)]
 
 
 def _limit_memory() -> None:
@@ -117,7 +128,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 def measure(settings: argparse.Namespace) -> None:
     """Try what is missing, as long as there is time."""
-    left = rows.missing(sample(settings.mutants), rows.read(settings.out))
+    left = left_of(settings.mutants, rows.read(settings.out))
     for row in running.try_in_time(try_one, left, settings):
         if row["outcome"] == "survived":
             command.report(mutants_table.shown(row))
@@ -128,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = parse(arguments)
     if settings.minutes > 0:
         measure(settings)
-    found = rows.belonging(sample(settings.mutants), rows.read(settings.out))
+    found = rows.belonging(draw(), rows.read(settings.out))
     print("\n".join(mutants_table.counts(found)))
     if settings.write:
         rows.write(COMMITTED, found)

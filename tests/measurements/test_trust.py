@@ -156,7 +156,20 @@ def test_a_mutant_differs_in_one_place() -> None:
     for mutant in found:
         lines = ast.unparse(mutants.mutated(module, mutant.number)).splitlines()
         assert sum(map(str.__ne__, original, lines)) == 1, mutant
-    assert mutate.sample(5) == mutate.sample(50)[:5]
+
+
+def test_a_sample_of_mutants_grows_and_outlives_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = mutate.left_of(5, [])
+    tried = [dataclasses.asdict(one) for one in first]
+    assert mutate.left_of(8, tried) == mutate.left_of(8, [])[5:]
+    assert mutate.left_of(5, tried) == []
+    # What is drawn of a module depends on nothing in the others.
+    changed = first[0].module.removeprefix("sureshot.")
+    kept = [one for one in mutate.draw() if one.module != first[0].module]
+    monkeypatch.setattr(
+        mutate, "TESTS", {name: mutate.TESTS[name] for name in mutate.TESTS if name != changed}
+    )
+    assert mutate.draw() == kept
 
 
 def test_a_planted_mistake_is_noticed() -> None:

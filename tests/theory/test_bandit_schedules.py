@@ -101,6 +101,16 @@ def test_successive_rejects_keeps_its_budget(n_arms: int, more: int) -> None:
     assert sum(phases) + phases[-1] <= budget
 
 
+@given(n_arms=st.integers(2, 500))
+def test_a_smaller_budget_leaves_an_arm_without_a_pull(n_arms: int) -> None:
+    assert successive_halving(n_arms, fewest_pulls_of_halving(n_arms) - 1)[0].pulls == 0
+    assert successive_rejects(n_arms, fewest_pulls_of_rejects(n_arms) - 1)[0] == 0
+
+
+def test_one_arm_takes_one_pull() -> None:
+    assert fewest_pulls_of_halving(1) == fewest_pulls_of_rejects(1) == 1
+
+
 def test_successive_rejects_by_hand() -> None:
     # logbar(3) = 1/2 + 1/2 + 1/3.
     expected = [math.ceil(297 / (4 / 3) / 3), math.ceil(297 / (4 / 3) / 2)]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,9 +117,22 @@ def test_every_sum_of_a_block_is_inside(metric: str, blocks: Blocks) -> None:
         assert_inside(shorter, block_sums(table, blocks), tight=0.5)
         assert shorter.weight == pytest.approx(found.weight, rel=1e-9)
         assert shorter.centre == pytest.approx(found.centre, rel=1e-9, abs=1e-12)
+        small = from_two_limits(sums, -(2.0**-30), 3 * 2.0**-30, N_ARMS)
+        assert small.weight == pytest.approx(found.weight * 2.0**-30, rel=1e-9, abs=0)
         one_value = from_two_limits(sums, 3.0, 3.0, N_ARMS)
         assert not one_value.weight.any()
         assert one_value.centre == pytest.approx(block_sums(3 * query[None], blocks)[0])
+
+
+@cut
+def test_values_at_the_larger_limit_are_inside_whatever_is_lost_to_rounding(blocks: Blocks) -> None:
+    for seed in range(20):
+        query = np.abs(drawn(seed, blocks)[1])
+        at_the_limit, sums = block_sums(0.7 * query[None], blocks), QuerySums(query, blocks)
+        for sign in (1, -1):
+            low, high = sorted((sign * 1e-7, sign * 0.7))
+            found = from_two_limits(sums, low, high, N_ARMS)
+            assert_inside(found, sign * at_the_limit, tight=0.99)
 
 
 @cut
@@ -147,6 +161,16 @@ def test_norms_limit_no_sum_but_all_squares(blocks: Blocks) -> None:
     assert np.isinf(found.limit).all()
     assert not found.centre.any()
     assert not found.estimated
+
+
+@cut
+def test_squares_of_norms_that_underflow_are_limited(blocks: Blocks) -> None:
+    norms = np.array([0.0, 5e-324, 1e-170, 1e-162, 1e-150])
+    found = squares_of_norms(norms, blocks)
+    assert all(
+        Fraction(limit) > Fraction(norm) ** 2
+        for limit, norm in zip(found.tolist(), norms.tolist(), strict=True)
+    )
 
 
 @cut

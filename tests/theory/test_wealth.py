@@ -37,6 +37,7 @@ def test_stakes_are_those_of_the_largest_growth_to_second_order() -> None:
     found = wealth.stakes(distance, variance)
     assert found[:4, 0].tolist() == [0, 0, 0, 0]  # too early for an estimate
     assert found[4:, 0].tolist() == pytest.approx([1.0] * 5)
+    assert not wealth.stakes(0 * distance, variance).any()
     least = wealth.stakes(0 * distance, variance, floor=0.3)
     assert least[4:, 0].tolist() == pytest.approx([0.6] * 5)
 
