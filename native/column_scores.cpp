@@ -52,12 +52,6 @@ std::int64_t lane_parts(std::int64_t tiles, std::int64_t threads) {
 
 }  // namespace
 
-bool far_apart(const Matrix& matrix, Arms arms) {
-    if (!coordinate_major(matrix) || arms.count == 0) return false;
-    const auto [first, last] = std::minmax_element(arms.ids, arms.ids + arms.count);
-    return arms.count == 1 || *last - *first >= sparse * arms.count;
-}
-
 // As few groups of arms as have room side by side, but one half of a group for each thread.
 void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring, Arms arms) {
     constexpr std::int64_t half = lanes / 2;

@@ -6,10 +6,7 @@
 
 namespace sureshot {
 
-// Whether these arms of coordinate-major data share hardly any cache lines.
-bool far_apart(const Matrix& matrix, Arms arms);
-
-// The scores of such arms: each of their values comes in a cache line of its own.
+// The scores of arms that are far apart: each of their values comes in a cache line of its own.
 void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring, Arms arms);
 
 // The scores of other arms, whose columns are read together, for several queries; `first` is what is computed for the first.
