@@ -35,8 +35,8 @@ FEWEST_SAMPLED, SAMPLED_SHARE = 64, 0.01
 class Shortlist:
     """The arms of a race that can still be among the best, by estimates.
 
-    Blocks are read in portions of neighbours, the largest weights first, without those that the race has drawn. Of each arm the sum of what was read, less its centres, is kept in twice the
-    precision of float64, and its weight.
+    Blocks are read in portions of neighbours, the largest weights first, without those that the race has drawn. Of each
+    arm the sum of what was read, less its centres, is kept in twice the precision of float64, and its weight.
     """
 
     def __init__(self, race: Race) -> None:
