@@ -36,6 +36,18 @@ def test_a_second_chance_needs_long_rows() -> None:
     assert plan.plan_of(1000, 51_200, 10, 4).chance(2) == 0
 
 
+def test_a_second_chance_needs_much_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "CHANCE_BYTES", 2 << 30)
+    assert plan.plan_of(2500, 100_000, 10, 4).chance(1) == 0
+    assert plan.plan_of(10_000, 100_000, 10, 4).chance(1) == plan.SECOND_CAP
+
+
+def test_lists_have_room_for_more_than_a_sample_promises() -> None:
+    assert plan.list_room(10**7, 10, 1024) > 3 * 10**7 * 10 // 1024
+    assert plan.list_room(10**7, 1000, 1250) == 10**7
+    assert plan.list_room(5000, 10, 0) == 5000
+
+
 @pytest.mark.parametrize("chunk", [4, 8, 16])
 def test_the_guard_grows_with_the_roundings_and_stays_small(chunk: int) -> None:
     shares = [rounding.guard_share(chunk, steps) for steps in (16, 128, 512, 1024)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sureshot._lazy import LazySequence
-from sureshot.cuda.layout import MULTIPLIED, REASONS
+from sureshot.cuda.layout import MULTIPLIED, REASONS, SKIMMED
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate, TopK, Work
 
@@ -78,7 +78,7 @@ class Kind(NamedTuple):
     def result(self, record: Any, scores: Floats, positions: Ints, seconds: float) -> TopK:
         """Return the result of one query; `record` has the fields of its work."""
         reason = record.reason
-        exact = reason == MULTIPLIED or (reason != 0 and record.stage == 0)
+        exact = reason in (MULTIPLIED, SKIMMED) or (reason != 0 and record.stage == 0)
         rows = record.rows + self.first_rows
         numbers = record.blocks * self.block + rows * self.width
         scores, indices = self.shown(scores, positions, record.square)
@@ -108,7 +108,8 @@ class Kind(NamedTuple):
         shown, indices = self.shown(scores, positions, roots[:, None])
         reasons = works["reason"].tolist()
         exact = (
-            (works["reason"] == MULTIPLIED) | (works["reason"] != 0) & (works["stage"] == 0)
+            np.isin(works["reason"], (MULTIPLIED, SKIMMED))
+            | (works["reason"] != 0) & (works["stage"] == 0)
         ).tolist()
         rows = int(works["rows"].sum()) + count * self.first_rows
         numbers = int(works["blocks"].sum()) * self.block + rows * self.width

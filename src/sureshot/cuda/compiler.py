@@ -28,12 +28,16 @@ PARTS = (
     "order.cuh",
     "answer.cuh",
     "exact.cuh",
+    "below.cuh",
+    "listed.cuh",
     "short_rows.cuh",
     "evaluate.cuh",
     "measure.cuh",
     "race.cuh",
     "product.cuh",
     "integers.cuh",
+    "skim.cuh",
+    "screen.cuh",
     "search.cu",
 )
 
@@ -91,10 +95,12 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         "SMALLEST_WEALTH": rounding.LEAST_WEALTH,
         "GUARD": rounding.guard_share(chunk, plan.LAST_CAP),
         "GUARD_OF_THRESHOLD": rounding.THRESHOLD_SHARE,
+        "BELOW_SLACK": rounding.BELOW_SLACK,
     }
     double = {
         "RAISED_WEIGHT": 1 + rounding.WEIGHT_SHARE,
         "EXACT_SHARE": rounding.EXACT_SHARE,
+        "RAISED_ERROR": 1 + rounding.ERROR_SHARE,
         "LARGEST_NUMBER": rounding.MOST_NUMBER,
         "HALF": rounding.HALF,
         "SMALLEST_QUERY": rounding.LEAST_QUERY,
@@ -112,7 +118,6 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         "MOST_PIECES": str(plan.MOST_PIECES),
         "SAMPLES": str(plan.COST_SAMPLE),
         "PLACES": str(plan.PLACES),
-        "NEARLY_ALL": str(plan.NEARLY_ALL),
         "INFINITE": "__int_as_float(0x7f800000)",
     }
 

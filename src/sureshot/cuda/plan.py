@@ -47,6 +47,23 @@ SMALL_BYTES = 1 << 29
 WHOLE_ARMS = 1 << 14
 MANY_FIRST_ROWS = 1024
 
+# More rows than that, of at most so many columns, are multiplied with a single query in float32 before the best of them are evaluated.
+SKIMMED_COLUMNS = 8192
+
+# A list of the arms that may be among the best has room for so many times what a random sample of the first rows promises, and
+# at least for the second number; those of them that are evaluated have room for the third.
+LIST_ROOM = 4
+SHORTEST_LIST = 1 << 16
+SHORTEST_RECORDS = 1 << 14
+# Groups of arms whose largest scores bound the k-th largest of all.
+GROUPS = 4096
+
+# Queries of a batch do not race where their first race would read more than this share of what a pass for all of them reads.
+BATCH_SHARE = 0.25
+
+# Data of fewer bytes has no second chance: the time of its launches would be more than a few per cent of a pass.
+CHANCE_BYTES = 2 << 30
+
 # Up to so many arms race with two rounds at a time: their steps are waited for, and not the memory.
 WIDE_ARMS = 4096
 
@@ -77,6 +94,7 @@ NEARLY_ALL = 16
 class Plan:
     """Sizes of one search; the same for every query of a matrix and every card."""
 
+    n_arms: int
     n_coordinates: int
     chunk: int  # columns of a chunk of 16 bytes
     block: int  # columns of a block
@@ -100,7 +118,18 @@ class Plan:
         (128, 0)
         """
         cost = n_queries * SECOND_CAP * self.block
-        return SECOND_CAP if cost <= CHANCE_SHARE * self.n_coordinates else 0
+        large = self.n_arms * self.n_blocks * BLOCK_BYTES >= CHANCE_BYTES
+        return SECOND_CAP if large and cost <= CHANCE_SHARE * self.n_coordinates else 0
+
+    def races(self, n_queries: int) -> bool:
+        """Return whether a first race reads little of what a pass would, that so many queries share.
+
+        Examples
+        --------
+        >>> plan_of(10**6, 1000, 10, 4).races(16), plan_of(10_000, 100_000, 10, 4).races(16)
+        (False, True)
+        """
+        return n_queries * SHORT_CAP * self.block <= BATCH_SHARE * self.n_coordinates
 
     @property
     def steps(self) -> int:
@@ -119,6 +148,7 @@ def plan_of(n_arms: int, n_coordinates: int, k: int, itemsize: int) -> Plan:
     """
     block = BLOCK_BYTES // itemsize
     return Plan(
+        n_arms=n_arms,
         n_coordinates=n_coordinates,
         chunk=rounding.CHUNK_BYTES // itemsize,
         block=block,
@@ -128,6 +158,18 @@ def plan_of(n_arms: int, n_coordinates: int, k: int, itemsize: int) -> Plan:
         direct=DIRECT,
         second_cap=SECOND_CAP if n_arms < MANY_ROWS else SECOND_CAP_OF_MANY,
     )
+
+
+def list_room(n_arms: int, k: int, first_rows: int) -> int:
+    """Return for how many arms that may be among the best there is room, if there is memory for that.
+
+    Examples
+    --------
+    >>> list_room(10**6, 10, 1024), list_room(10_000, 10, 0)
+    (65536, 10000)
+    """
+    expected = n_arms * k // first_rows if first_rows else n_arms
+    return min(n_arms, max(SHORTEST_LIST, LIST_ROOM * expected))
 
 
 def pieces_of(n_coordinates: int, chunk: int) -> tuple[int, int]:

@@ -84,14 +84,15 @@ __device__ bool evaluate_few(const Params& p, Work* work, int query, const List 
             sm.score[index] = score;
             sm.arm[index] = position;
             if (!isfinite(score)) work->bad_score = p.epoch;
-            p.mark[(size_t)query * p.n + position] = (int)p.epoch;
+            if (p.mark) p.mark[(size_t)query * p.n + position] = (int)p.epoch;
         }
     }
     __syncthreads();
     return true;
 }
 
-// Many rows: scores that reach the threshold go to the list. True in the last block of threads.
+// Many rows: scores that reach the threshold go to the list, of those that were not evaluated before. Where arms were listed, all of
+// them are new. True in the last block of threads.
 __device__ bool evaluate_many(const Params& p, Work* work, int query, const List list, int* queue, int* arrived, Merge& sm) {
     const QUERY* q = p.query + (size_t)query * p.query_stride;
     const double tau = fresh(work->tau);
@@ -99,8 +100,9 @@ __device__ bool evaluate_many(const Params& p, Work* work, int query, const List
         const int position = list.position(index);
         const double score = score_of(p, sum, row_at(p, position));
         if (!isfinite(score)) work->bad_score = p.epoch;
-        if (!(score >= tau) || __ldcg(p.mark + (size_t)query * p.n + position) == (int)p.epoch) return;
+        if (!(score >= tau) || (!p.lows && __ldcg(p.mark + (size_t)query * p.n + position) == (int)p.epoch)) return;
         const int at = atomicAdd(&work->found, 1);
+        if (at >= p.best_capacity) return;
         p.best_arm[(size_t)query * p.best_capacity + at] = position;
         p.best_score[(size_t)query * p.best_capacity + at] = score;
         __threadfence();
