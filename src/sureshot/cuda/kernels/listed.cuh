@@ -61,7 +61,7 @@ __device__ __forceinline__ float size_of(float sum) { return METRIC == ABSOLUTE 
 __device__ __forceinline__ void list_arm(const Params& p, Work* work, int query, int position, const Between& b) {
     const double tau = fresh(work->tau);
     if (b.high < tau) return;
-    const u32 active = __activemask();
+    const u32 active = __match_any_sync(__activemask(), query); // one addition for those of a query
     const int leader = __ffs(active) - 1;
     int at = 0;
     if (lane_of() == leader) at = atomicAdd(&work->listed, __popc(active));
