@@ -16,7 +16,7 @@ _POINTERS = (
 )  # fmt: skip
 _INTEGERS = (
     "n", "width", "blocks", "k", "first", "slot_count", "few", "capacity", "best_capacity", "pieces",
-    "piece", "direct", "low", "high", "second", "third", "chance", "sample_stride", "samples", "batch",
+    "piece", "direct", "low", "high", "second", "third", "chance", "sample_stride", "samples", "least_pruned", "batch",
     "padded", "parts", "steps", "whole",
 )  # fmt: skip
 
@@ -102,7 +102,7 @@ class Record(ctypes.Structure):
 
 # Bytes of shared memory: tickets of the first kernel, and scores that are merged.
 MERGED = 3072
-MERGE_BYTES = MERGED * 12 + 1024
+MERGE_BYTES = MERGED * 12 + 2048
 TICKET_BYTES = 8 * (plan.PLACES + 1) + 2 * 4 * 4096 + 4 * plan.DRAWS + 1024
 
 # Warps of a product, rows and queries of its tiles, and bytes of a row that a warp reads at once, by the size of an element.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sureshot.cuda import rounding
 
@@ -49,6 +49,11 @@ MANY_FIRST_ROWS = 1024
 
 # More rows than that, of at most so many columns, are multiplied with a single query in float32 before the best of them are evaluated.
 SKIMMED_COLUMNS = 8192
+# Those of which a first race would read more than this share race only if the norms rule out three quarters of a sample of them: a
+# race reads 64 bytes here and there, which takes four times as long as the same bytes of a pass. More of them are evaluated first,
+# since a pass needs a good threshold where nothing has raced.
+SKIMMED_SHARE = 1 / 32
+SKIMMED_FIRST_ROWS = 256
 
 # A list of the arms that may be among the best has room for so many times what a random sample of the first rows promises, and
 # at least for the second number; those of them that are evaluated have room for the third.
@@ -132,6 +137,23 @@ class Plan:
         return n_queries * SHORT_CAP * self.block <= BATCH_SHARE * self.n_coordinates
 
     @property
+    def skimmed(self) -> bool:
+        """Whether a pass in float32 is made for a single query, where it does not race."""
+        return self.n_arms > WHOLE_ARMS and self.n_coordinates <= SKIMMED_COLUMNS
+
+    @property
+    def least_pruned(self) -> int:
+        """How many arms of the sample the norms must rule out for a first race.
+
+        Examples
+        --------
+        >>> plan_of(10**6, 1000, 10, 4).least_pruned, plan_of(10**6, 5000, 10, 4).least_pruned
+        (192, 0)
+        """
+        short = SHORT_CAP * self.block > SKIMMED_SHARE * self.n_coordinates
+        return PRUNING_SAMPLE * 3 // 4 if self.skimmed and short else 0
+
+    @property
     def steps(self) -> int:
         """The most steps that an arm is bet on."""
         return self.last_cap
@@ -147,7 +169,7 @@ def plan_of(n_arms: int, n_coordinates: int, k: int, itemsize: int) -> Plan:
     (16, 6250, 64, 64, 128)
     """
     block = BLOCK_BYTES // itemsize
-    return Plan(
+    plan = Plan(
         n_arms=n_arms,
         n_coordinates=n_coordinates,
         chunk=rounding.CHUNK_BYTES // itemsize,
@@ -158,6 +180,9 @@ def plan_of(n_arms: int, n_coordinates: int, k: int, itemsize: int) -> Plan:
         direct=DIRECT,
         second_cap=SECOND_CAP if n_arms < MANY_ROWS else SECOND_CAP_OF_MANY,
     )
+    if plan.least_pruned:
+        plan = replace(plan, first_rows=max(plan.first_rows, SKIMMED_FIRST_ROWS))
+    return plan
 
 
 def list_room(n_arms: int, k: int, first_rows: int) -> int:

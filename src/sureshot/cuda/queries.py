@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,8 +11,6 @@ from sureshot.cuda.layout import AGAIN
 from sureshot.result import TopK, share_time, stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sureshot._types import Floats, Ints
     from sureshot.cuda.answers import Kind
     from sureshot.cuda.search import Search
@@ -42,7 +39,7 @@ def answered(
     """Return the answers, after that of the first query if it is known already."""
     if queries.single:
         record, scores, positions = search.records[0], search.scores[0], search.positions[0]
-        _ask(search, queries, 1, stream, lambda: kind.result(record, scores, positions, 0.0))
+        _ask(search, queries, 1, stream)
         kind.refuse_bad(record, search.epoch)
         kind.refuse_long(scores, positions, record.square)
         return kind.result(record, scores, positions, time.perf_counter() - started)
@@ -50,14 +47,13 @@ def answered(
     left = queries if first is None else queries.after(1)
     while left.n_queries:
         count = min(search.together, left.n_queries)
-        earlier = search.work[:count], search.scores[:count], search.positions[:count]
-        _ask(search, left, count, stream, partial(kind.results, *earlier, 0.0))
+        _ask(search, left, count, stream)
         works, scores, positions = (
-            search.work[:count].copy(),
+            search.works(count),
             search.scores[:count].copy(),
             search.positions[:count].astype(np.int64),
         )
-        if AGAIN in works["reason"]:
+        if AGAIN in works["reason"].tolist():
             _ask_again(search, left, works, scores, positions, stream)
         kind.refuse_any(works, scores, positions, search.epoch)
         parts.append((works, scores, positions))
@@ -82,20 +78,7 @@ def _ask_again(
             works[name][at] = search.epoch if works[name][at] == alone.epoch else 0
 
 
-def _ask(
-    search: Search,
-    queries: Queries,
-    count: int,
-    stream: Any,
-    rehearse: Callable[[], object] | None = None,
-) -> None:
-    """Launch the kernels and wait for the answer.
-
-    Meanwhile the last answer is written down once more, in vain: code that has not run for a while is slow, and the
-    card takes longer than that.
-    """
+def _ask(search: Search, queries: Queries, count: int, stream: Any) -> None:
+    """Launch the kernels and wait for the answer."""
     search.begin(queries.pointer, queries.stride, count, queries.seed, queries.epsilon, stream)
-    if rehearse is not None and search.epoch > 1:
-        with np.errstate(all="ignore"):
-            rehearse()
     search.wait(count, stream)

@@ -97,8 +97,7 @@ class Search:
         self.multiplies = max(self.product.kernels.values()) + STATIC_BYTES <= on.shared_memory
         whole = _reason(plan, n, norms, k, delta)
         if single:
-            short = n > plans.WHOLE_ARMS and width <= plans.SKIMMED_COLUMNS
-            self.multiplies = self.multiplies and short and whole != BEYOND_RANGE
+            self.multiplies = self.multiplies and plan.skimmed and whole != BEYOND_RANGE
         if kind.whole and (whole != BEYOND_RANGE or single):
             whole = kind.whole  # else the product of a batch must know that it is none for float32
         # One kernel does all for a single query, if every arm is evaluated and there are not too many.
@@ -128,6 +127,7 @@ class Search:
         p.product_share = self.product.share
         p.sample_stride = max(1, n // plans.COST_SAMPLE)
         p.samples = min(plans.COST_SAMPLE, -(-n // p.sample_stride))
+        p.least_pruned = plan.least_pruned
         p.whole = whole
         p.level = rounding.level(k, delta, plan.steps)
         p.per_spread = float(STEPS_PER_LEVEL * np.float32(math.log2(k / delta)))
@@ -143,7 +143,9 @@ class Search:
             p.grid_of_row = norms.grids(on).pointer
         self._reserve(matrix.most_memory, kind.n_queries)
         with on.current():
-            code = module(on.number, matrix.dtype, kind.query_type, metric, aligned=aligned)
+            code = module(
+                on.number, "search", matrix.dtype, kind.query_type, metric, aligned=aligned
+            )
             shared = {
                 "whole": MERGE_BYTES,
                 "first": max(TICKET_BYTES, MERGE_BYTES),
@@ -314,6 +316,10 @@ class Search:
         if status not in (0, 600):  # done, or not ready
             driver.check(driver.bindings().cuStreamQuery(stream))
         time.sleep(NAP_SECONDS)
+
+    def works(self, count: int) -> Array:
+        """Return a copy of the records of so many queries; as bytes, since numpy copies records field by field."""
+        return self.work[:count].view(np.uint8).copy().view(WORK)
 
     @property
     def epoch(self) -> int:

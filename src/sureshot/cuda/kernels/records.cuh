@@ -95,7 +95,7 @@ struct Params {
     int few, capacity, best_capacity; // sizes of buffers
     int pieces, piece;                // of a row that is evaluated; piece in units
     int direct, low, high, second, third, chance;   // caps of plan.py
-    int sample_stride, samples;
+    int sample_stride, samples, least_pruned;
     int batch, padded, parts, steps;  // of products: queries, columns with zeros after them, parts of the columns, steps of 32 columns
     int whole;                        // why every arm is evaluated, or 0
     float level;                      // wealth at which an arm is dropped

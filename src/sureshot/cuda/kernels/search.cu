@@ -51,12 +51,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) whole(const __grid_cons
     choose(p, work, 0, sm);
 }
 
-// A first race is short where few rows are too short: then the threshold is poor, and the best of it make a better one.
+// A first race is short where few rows are too short: then the threshold is poor, and the best of it make a better one. Where rows
+// are so short that a pass takes little longer, there is no race then.
 __device__ int first_end(const Params& p, const Work* work, int query) {
     const int at = (int)((long long)(threadIdx.x & 255) * p.n / 256);
     const float left = p.order[(size_t)query * (DRAWS + 1)].inverse_left;
     const bool pruned = threadIdx.x < 256 && too_short(goal_of(p, threshold_of(p, work, query), row_at(p, at), p.square[row_at(p, at)]), 0.0f, 0.0f, left);
-    return __syncthreads_count(pruned) * 2 < 256 ? p.low : p.high;
+    const int count = __syncthreads_count(pruned);
+    if (count < p.least_pruned) return 0;
+    return count * 2 < 256 ? p.low : p.high;
 }
 
 // Two kernels for races, since all kinds of them in one would need more registers than there are.
@@ -64,8 +67,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) race(const __grid_const
     FOLLOWS;
     QUERY_OF_BLOCK;
     if (blockIdx.x == 0 && threadIdx.x == 0) work->queue[0] = work->arrived[0] = work->arrived[1] = 0;
-    if (fresh(work->state) != RACING) return;
-    const int end = min(first_end(p, work, query), fresh(work->steps));
+    if (!__syncthreads_and(fresh(work->state) == RACING)) return;
+    const int wanted = first_end(p, work, query), end = min(wanted, fresh(work->steps));
+    if (wanted == 0) {                                          // whether another block of threads has seen this before, or sees it now
+        if (blockIdx.x == 0 && threadIdx.x == 0) { work->reason = NO_HOPE; work->state = WHOLE; }
+        return;
+    }
     if (blockIdx.x == 0 && threadIdx.x == 0) work->end = end;
     if (end <= SHORT_CAP) run_race<SHORT_CAP>(p, work, query, 1, 0, end);
     else run_race<ROUND>(p, work, query, 1, 0, end);
