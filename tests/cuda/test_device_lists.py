@@ -12,6 +12,7 @@ from sureshot.cuda import plan, reference
 from sureshot.cuda.arrays import device_array
 from sureshot.cuda.layout import MULTIPLIED, SKIMMED
 from sureshot.cuda.matrix import matrix_of
+from tests.cuda.test_device import Ask, in_type
 from tests.cuda.test_device_whole import METRICS, Whole, made, torch
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA card")
@@ -60,6 +61,37 @@ def test_batches_of_many_short_rows(dtype: str, width: int, metric: reference.Me
         assert alone.certificate.exact
         assert found.indices[at].tolist() == alone.indices.tolist()
         assert found.scores[at].tobytes() == alone.scores.tobytes()
+
+
+@pytest.mark.parametrize("k", [1, 10, 100, 128, 129, 400])
+def test_many_rows_that_are_evaluated_first(monkeypatch: pytest.MonkeyPatch, k: int) -> None:
+    """Of more than a thousand scores those are ranked that may be among the best, ties with them."""
+    monkeypatch.setattr(plan, "WHOLE_ARMS", 500)
+    data, query = made(3000, 100)
+    Whole(data, query, k).compare()
+    Whole(data[:300].repeat_interleave(9, 0), query, k).compare()
+    Whole(torch.ones_like(data), query, k).compare()
+
+
+@pytest.mark.usefixtures("many_rows")
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("name", ["float32", "bfloat16"])
+def test_short_rows_do_not_race_in_vain(name: str, metric: str) -> None:
+    rng = np.random.default_rng(3)
+    data, query = rng.standard_normal((3000, 1200)), rng.standard_normal(1200).astype(np.float32)
+    hopeless = Ask(*in_type(data, name), query, 5, metric=metric)
+    *_, work = hopeless.on_card()
+    assert work["blocks"] == 0
+    assert work["reason"] == SKIMMED
+    hopeless.compare()
+    data[:100] += 3 * query
+    data[300:] *= 0.01
+    raced = Ask(*in_type(data, name), query, 5, metric=metric)
+    *_, work = raced.on_card()
+    if metric in ("ip", "abs-ip"):  # what norms decide
+        assert work["blocks"] > 0
+        assert work["reason"] == 0
+    raced.compare()
 
 
 @pytest.mark.usefixtures("many_rows")

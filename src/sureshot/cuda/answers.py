@@ -107,11 +107,12 @@ class Kind(NamedTuple):
         count = len(works)
         shown, indices = self.shown(scores, positions, works["square"][:, None])
         reasons, stages = works["reason"].tolist(), works["stage"].tolist()
-        exact = [_is_exact(*one) for one in zip(reasons, stages, strict=True)]
+        ways = dict.fromkeys(zip(reasons, stages, strict=True))  # few, in the order of the queries
+        exact = [_is_exact(*way) for way in ways]
         rows = sum(works["rows"].tolist()) + count * self.first_rows
         numbers = sum(works["blocks"].tolist()) * self.block + rows * self.width
         used = dict.fromkeys(["exact" if one else "race" for one in exact])
-        choices = dict.fromkeys([REASONS[reason] for reason in reasons])
+        choices = dict.fromkeys([REASONS[reason] for reason, _ in ways])
 
         def one(at: int) -> TopK:
             record = works[at : at + 1].view(np.recarray)[0]
