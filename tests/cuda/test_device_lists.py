@@ -84,8 +84,8 @@ def test_short_rows_do_not_race_in_vain(name: str, metric: str) -> None:
     assert work["blocks"] == 0
     assert work["reason"] == SKIMMED
     hopeless.compare()
-    data[:100] += 3 * query
-    data[300:] *= 0.01
+    data[:100] += 0.3 * query
+    data[600:] *= 0.01
     raced = Ask(*in_type(data, name), query, 5, metric=metric)
     *_, work = raced.on_card()
     if metric in ("ip", "abs-ip"):  # what norms decide
