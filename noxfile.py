@@ -107,18 +107,23 @@ def gpu(session: nox.Session) -> None:
     """Run the tests of searches on a CUDA card, then small ones under the checkers of compute-sanitizer.
 
     That is: the kernels next to the reference, the contract of the sources over arrays of torch, CuPy and JAX, the
-    guarantee on hostile rows. Without a card this fails, and does not skip. ``-- -k name`` runs some tests only.
+    guarantee on hostile rows. Without a card this fails, and does not skip. ``-- -k name`` runs some tests only. Where
+    nothing can be installed, ``nox -s gpu --no-venv`` takes sureshot, torch, CuPy, JAX and pytest as they are there.
     """
-    session.install(*groups("test", "gpu"), ".[cuda]")
+    if session.venv_backend != "none":
+        session.install(*groups("test", "gpu"), ".[cuda]")
     session.run("python", "-c", "import torch; torch.zeros(1, device='cuda')")
     # JAX would take most of the card's memory for itself.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-    session.run("pytest", "-n", "4", "tests/cuda", *session.posargs, env=environment)
+    session.run(
+        "python", "-m", "pytest", "-n", "4", "tests/cuda", *session.posargs, env=environment
+    )
     checker = shutil.which("compute-sanitizer")
     if checker is None:
         session.error("compute-sanitizer is not there: memory and races were not checked")
-    tests = ["tests/cuda/test_device.py", "tests/cuda/test_device_whole.py"]
-    small = ["python", "-m", "pytest", "-q", *tests, "-k", "small_cases or small_products"]
+    tests = [f"tests/cuda/test_device{part}.py" for part in ("", "_whole", "_lists")]
+    names = "small_cases or small_products or small_lists"
+    small = ["python", "-m", "pytest", "-q", *tests, "-k", names]
     for tool in ("memcheck", "racecheck"):
         # Calls that ask whether something is possible, as torch makes them, are no errors.
         options = [f"--tool={tool}", "--error-exitcode=1", "--report-api-errors=no"]

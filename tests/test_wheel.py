@@ -41,7 +41,7 @@ PACKAGES = {
     "sureshot.theory",
 }
 # Besides Python: the types of the native module, the mark of a typed package, the page of the report, the kernels.
-KERNELS = {f"cuda/kernels/{part}" for part in compiler.PARTS}
+KERNELS = {f"cuda/kernels/{part}" for parts in compiler.PARTS.values() for part in parts}
 OTHER_FILES = {"_native.pyi", "py.typed", "experiments/report.html.jinja", *KERNELS}
 BUILT = (".so", ".pyd", ".pyc")
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def small_data_is_raced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let data of tests race, which is all small: a test of small data sets this back."""
+    """Let data of tests race, and have a second chance, which is all small: a test of small data sets this back."""
     monkeypatch.setattr(plan, "SMALL_BYTES", 0)
+    monkeypatch.setattr(plan, "CHANCE_BYTES", 0)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot.cuda import compiler, driver, matrix, reference, scores
-from sureshot.cuda.layout import WORK, Measure, Params
+from sureshot.cuda.layout import AGAIN, WORK, Measure, Params
 
 if TYPE_CHECKING:
     import pytest
@@ -82,6 +82,7 @@ class FakeDriver:
         }
         self.allocated: dict[int, Any] = {}
         self.launched: list[str] = []
+        self.crowded: set[int] = set()  # queries of a batch whose lists have no room
         self.query_type, self.metric, self.row = "float32", "ip", "float32"
 
     def __getattr__(self, name: str) -> Any:
@@ -151,8 +152,12 @@ class FakeDriver:
         if name.startswith("measure"):
             measure(Measure.from_address(address), row, query, metric)
         elif name in ("last", "whole"):
+            p = Params.from_address(address)
             for index in range(arguments[1]):
-                answer(Params.from_address(address), row, query, metric, index)
+                answer(p, row, query, metric, index)
+                if p.batch and index in self.crowded:
+                    at(p.out_work + index * WORK.itemsize, WORK, (1,))["reason"] = AGAIN
+                    at(p.out_arm + index * p.k * 4, np.int32, (p.k,))[:] = 0
         return (0,)
 
     def cuLaunchKernelEx(self, config: Any, function: Any, *arguments: Any) -> tuple[int]:
@@ -239,7 +244,7 @@ def install(monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int] = (9, 0
     driver.device.cache_clear()
     matrix.module.cache_clear()
 
-    def compiled(_: str, names: Any) -> bytes:
+    def compiled(_: str, names: Any, __: str) -> bytes:
         row = {value: key for key, value in compiler.ROWS.items()}[names["ROW"]]
         query = {value: key for key, value in compiler.QUERIES.items()}[names["QUERY"]]
         return repr((row, query, METRICS[int(names["METRIC"])])).encode()

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-import sureshot.cuda
-from sureshot.cuda import bets, compiler, order
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from sureshot.cuda import bets, order
+from tests.cuda.host import compiled, pointer
 
 SOURCE = """
 #include <cmath>
@@ -40,25 +34,7 @@ extern "C" void bets(int count, const int* step, const float* in, float* factor,
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    compiler_of_host = shutil.which("c++") or shutil.which("g++")
-    if compiler_of_host is None:
-        pytest.skip(
-            "there is no C++ compiler to compile the arithmetic of the kernels for the host"
-        )
-    folder: Path = tmp_path_factory.mktemp("arithmetic")
-    (folder / "host.cpp").write_text(SOURCE)
-    kernels = f"{next(iter(sureshot.cuda.__path__))}/kernels"
-    names = compiler.rounding_constants(4)
-    subprocess.run(
-        [
-            *(compiler_of_host, "-std=c++17", "-O2", "-ffp-contract=off", "-shared", "-fPIC"),
-            *(f"-D{name}={value}" for name, value in names.items()),
-            *(f"-I{kernels}", "host.cpp", "-o", "host.so"),
-        ],
-        cwd=folder,
-        check=True,
-    )
-    return ctypes.CDLL(str(folder / "host.so"))
+    return compiled(SOURCE, tmp_path_factory.mktemp("arithmetic"))
 
 
 @pytest.mark.parametrize("total", [1, 7, 2**40 + 1, 6250 * 2**40, 2**60 - 3])
@@ -67,10 +43,6 @@ def test_tickets(library: ctypes.CDLL, total: int) -> None:
     seed = 0x1234_5678_9ABC_DEF0
     library.tickets(ctypes.c_uint64(seed), ctypes.c_uint64(total), len(out), pointer(out))
     assert out.tolist() == order.drawn_tickets(total, seed, len(out)).tolist()
-
-
-def pointer(array: Any) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
 
 
 def test_bets(library: ctypes.CDLL) -> None:

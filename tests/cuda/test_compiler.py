@@ -35,17 +35,19 @@ def test_kernels_compile(
     nvrtc: Path, architecture: str, row: str, query: str, metric: str, *, aligned: bool
 ) -> None:
     names = compiler.definitions(row, query, metric, aligned=aligned)
-    image = compiler.compiled(architecture, names)
-    assert image.startswith(b"\x7fELF")
-    (kept,) = (nvrtc / "sureshot" / "cuda").iterdir()
-    kept.write_bytes(b"what was kept")
-    assert compiler.compiled(architecture, names) == b"what was kept"
+    for purpose in compiler.PARTS:
+        image = compiler.compiled(architecture, names, purpose)
+        assert image.startswith(b"\x7fELF")
+        (kept,) = (nvrtc / "sureshot" / "cuda").iterdir()
+        kept.write_bytes(b"what was kept")
+        assert compiler.compiled(architecture, names, purpose) == b"what was kept"
+        kept.unlink()
 
 
 def test_an_error_of_the_compiler_is_shown(nvrtc: Path) -> None:
     names = {**compiler.definitions("float32", "float32", "ip", aligned=True), "ROW": "nothing"}
     with pytest.raises(RuntimeError, match="nothing"):
-        compiler.compiled("sm_90", names)
+        compiler.compiled("sm_90", names, "measure")
 
 
 def test_without_a_folder_to_keep_them_kernels_are_compiled(
@@ -55,8 +57,32 @@ def test_without_a_folder_to_keep_them_kernels_are_compiled(
     compiler._keep(tmp_path / "file" / "x.cubin", b"image")
 
 
-def test_all_parts_of_the_source_are_there() -> None:
-    text = compiler.source()
-    names = ("first", "race", "exact", "last", "whole", "measure", "measure_short", "multiply")
-    for name in (*names, "multiply_integers", "pack", "screen"):
-        assert f"{name}(const __grid_constant__" in text
+KERNELS = {
+    "measure": ("measure", "measure_short", "measure_columns"),
+    "search": (
+        *("first", "race", "race_on", "exact", "last", "whole"),
+        *("narrow", "multiply", "pack", "multiply_integers", "skim", "screen"),
+    ),
+}
+
+
+@pytest.mark.parametrize("purpose", compiler.PARTS)
+def test_all_parts_of_the_source_are_there(purpose: str) -> None:
+    text = compiler.source(purpose)
+    for name in KERNELS[purpose]:
+        assert f" {name}(const __grid_constant__" in text
+
+
+def test_the_first_use_of_kernels_is_logged(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(compiler, "_nvrtc", lambda: (None, (13, 0)))
+    monkeypatch.setattr(compiler, "_compile", lambda *_: b"image")
+    names = compiler.definitions("float16", "float32", "ip", aligned=True)
+    with caplog.at_level("INFO", logger="sureshot"):
+        for _ in range(2):
+            assert compiler.compiled("sm_90", names, "search") == b"image"
+    (line,) = caplog.messages
+    assert "compiling kernels to search" in line
+    assert str(tmp_path) in line

@@ -36,6 +36,33 @@ def test_a_second_chance_needs_long_rows() -> None:
     assert plan.plan_of(1000, 51_200, 10, 4).chance(2) == 0
 
 
+def test_a_second_chance_needs_much_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "CHANCE_BYTES", 2 << 30)
+    assert plan.plan_of(2500, 100_000, 10, 4).chance(1) == 0
+    assert plan.plan_of(10_000, 100_000, 10, 4).chance(1) == plan.SECOND_CAP
+
+
+def test_lists_have_room_for_more_than_a_sample_promises() -> None:
+    assert plan.list_room(10**7, 10, 1024) > 3 * 10**7 * 10 // 1024
+    assert plan.list_room(10**7, 1000, 1250) == 10**7
+    assert plan.list_room(5000, 10, 0) == 5000
+
+
+@pytest.mark.parametrize("itemsize", [4, 2, 1])
+def test_short_rows_race_only_where_norms_rule_most_of_them_out(itemsize: int) -> None:
+    most = min(plan.SKIMMED_COLUMNS, 32 * plan.SHORT_CAP * plan.BLOCK_BYTES // itemsize - 1)
+    short = plan.plan_of(10**6, most, 10, itemsize)
+    assert short.least_pruned > plan.PRUNING_SAMPLE // 2
+    assert short.first_rows == plan.SKIMMED_FIRST_ROWS
+    for longer in (
+        plan.plan_of(10**6, most + 1, 10, itemsize),
+        plan.plan_of(plan.WHOLE_ARMS, most, 10, itemsize),
+    ):
+        assert longer.least_pruned == 0
+        assert longer.first_rows == plan.FIRST_ROWS
+    assert plan.plan_of(10**6, most, 1000, itemsize).first_rows == 1250
+
+
 @pytest.mark.parametrize("chunk", [4, 8, 16])
 def test_the_guard_grows_with_the_roundings_and_stays_small(chunk: int) -> None:
     shares = [rounding.guard_share(chunk, steps) for steps in (16, 128, 512, 1024)]

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from sureshot.cuda import plan as plans
 from sureshot.cuda.plan import plan_of
 from sureshot.cuda.reference import Found, Question, search
 from sureshot.cuda.scores import row_sums
@@ -234,3 +235,20 @@ def test_the_answer_is_one_of_seed_and_data() -> None:
     assert [stage.steps_read for stage in first.stages] == [
         stage.steps_read for stage in again.stages
     ]
+
+
+def test_short_rows_do_not_race_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where norms rule out few of many short rows, all are evaluated; where they rule out most, they race."""
+    monkeypatch.setattr(plans, "WHOLE_ARMS", 1000)
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((3000, 1000)).astype(np.float32)
+    query = rng.standard_normal(1000).astype(np.float32)
+    found = search(Question(data, query, 5, squares_of(data), 1))
+    assert not found.stages
+    assert len(found.evaluated) == len(data)
+    data[:100] += np.float32(0.3) * query
+    data[600:] *= np.float32(0.01)
+    found = search(Question(data, query, 5, squares_of(data), 1))
+    assert found.steps_read > 0
+    right = np.argsort(-(data.astype(np.float64) @ query), kind="stable")[:5]
+    assert found.indices.tolist() == right.tolist()

@@ -56,6 +56,20 @@ def test_where_row_scale_and_several_queries(card: FakeDriver) -> None:
     assert len(found.queries) == 3
 
 
+def test_a_query_whose_list_has_no_room_is_asked_again_alone(card: FakeDriver) -> None:
+    data, queries = rows(), rows(4, seed=4)
+    card.crowded = {1, 2}
+    on_device = on_card(data)
+    bounds = sureshot.scan(on_device)
+    found = sureshot.top_k(on_device, on_card(queries), 5, bounds=bounds)
+    right = sureshot.top_k(data, queries, 5, method="exact")
+    assert found.indices.tolist() == right.indices.tolist()
+    assert len(found.queries) == 4
+    queries[2, 7] = np.nan  # what is wrong with such a query is said, too
+    with pytest.raises(ValueError, match="query must be finite"):
+        sureshot.top_k(on_device, on_card(queries), 5, bounds=bounds)
+
+
 @pytest.mark.parametrize("metric", ["ip", "cosine", "sqeuclidean"])
 def test_columns_that_lie_side_by_side(card: FakeDriver, metric: str) -> None:
     data = rows()

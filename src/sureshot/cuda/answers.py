@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sureshot._lazy import LazySequence
-from sureshot.cuda.layout import MULTIPLIED, REASONS
+from sureshot.cuda.layout import MULTIPLIED, REASONS, SKIMMED
 from sureshot.errors import BoundsError
 from sureshot.result import Certificate, TopK, Work
 
@@ -78,7 +78,7 @@ class Kind(NamedTuple):
     def result(self, record: Any, scores: Floats, positions: Ints, seconds: float) -> TopK:
         """Return the result of one query; `record` has the fields of its work."""
         reason = record.reason
-        exact = reason == MULTIPLIED or (reason != 0 and record.stage == 0)
+        exact = _is_exact(reason, record.stage)
         rows = record.rows + self.first_rows
         numbers = record.blocks * self.block + rows * self.width
         scores, indices = self.shown(scores, positions, record.square)
@@ -103,17 +103,16 @@ class Kind(NamedTuple):
 
     def results(self, works: Any, scores: Floats, positions: Ints, seconds: float) -> TopK:
         """Return the result of several queries; that of each is made when it is asked for."""
+        # Of some queries, numbers of Python take less time than arrays do.
         count = len(works)
-        roots = works["square"] if self.metric == "cosine" else np.ones(count)
-        shown, indices = self.shown(scores, positions, roots[:, None])
-        reasons = works["reason"].tolist()
-        exact = (
-            (works["reason"] == MULTIPLIED) | (works["reason"] != 0) & (works["stage"] == 0)
-        ).tolist()
-        rows = int(works["rows"].sum()) + count * self.first_rows
-        numbers = int(works["blocks"].sum()) * self.block + rows * self.width
-        used = dict.fromkeys("exact" if one else "race" for one in exact)
-        choices = dict.fromkeys(REASONS[reason] for reason in reasons)
+        shown, indices = self.shown(scores, positions, works["square"][:, None])
+        reasons, stages = works["reason"].tolist(), works["stage"].tolist()
+        ways = dict.fromkeys(zip(reasons, stages, strict=True))  # few, in the order of the queries
+        exact = [_is_exact(*way) for way in ways]
+        rows = sum(works["rows"].tolist()) + count * self.first_rows
+        numbers = sum(works["blocks"].tolist()) * self.block + rows * self.width
+        used = dict.fromkeys(["exact" if one else "race" for one in exact])
+        choices = dict.fromkeys([REASONS[reason] for reason, _ in ways])
 
         def one(at: int) -> TopK:
             record = works[at : at + 1].view(np.recarray)[0]
@@ -127,7 +126,7 @@ class Kind(NamedTuple):
                 numbers,
                 numbers / (count * self.n * self.width),
                 numbers * self.itemsize,
-                int(works["stage"].sum()) + count,
+                sum(stages) + count,
                 rows,
                 seconds,
                 choice="; ".join(choices),
@@ -171,12 +170,13 @@ class Kind(NamedTuple):
 
     def refuse_any(self, works: Any, scores: Floats, positions: Ints, epoch: int) -> None:
         """Raise what is wrong with any of several queries; `works` is an array of their records."""
-        wrong = (works["bad_query"] == epoch) | (works["bad_norm"] == epoch)
-        wrong |= works["bad_score"] == epoch
-        if self.metric == "cosine":
-            wrong |= works["square"] == 0
-        if wrong.any():
-            self.refuse_bad(works.view(np.recarray)[int(np.argmax(wrong))], epoch)
+        wrong = any(
+            epoch in works[name].tolist() for name in ("bad_query", "bad_norm", "bad_score")
+        )
+        wrong = wrong or (self.metric == "cosine" and 0 in works["square"].tolist())
+        if wrong:
+            for one in works.view(np.recarray):
+                self.refuse_bad(one, epoch)
         if self.norms.rounding == 0:
             return
         for one, own, places in zip(works["square"], scores, positions, strict=True):
@@ -199,6 +199,11 @@ class Kind(NamedTuple):
         long = np.abs(scores) > allowed * (1 + self.norms.rounding + LEAST_EXCESS)
         if long.any():
             raise BoundsError(f"data row {rows[np.argmax(long)]} is longer than its norm")
+
+
+def _is_exact(reason: int, stage: int) -> bool:
+    """Return whether every arm was evaluated, or multiplied and the best of them evaluated."""
+    return reason in (MULTIPLIED, SKIMMED) or (reason != 0 and stage == 0)
 
 
 class _Plain(NamedTuple):

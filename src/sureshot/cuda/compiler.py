@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import logging
 import os
 import tempfile
 from functools import cache
@@ -19,23 +20,32 @@ from sureshot.cuda.driver import EXTRA, CudaError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# The parts of the source, in the order in which they are put together.
-PARTS = (
-    "records.cuh",
-    "rows.cuh",
-    "draws.cuh",
-    "bet.cuh",
-    "order.cuh",
-    "answer.cuh",
-    "exact.cuh",
-    "short_rows.cuh",
-    "evaluate.cuh",
-    "measure.cuh",
-    "race.cuh",
-    "product.cuh",
-    "integers.cuh",
-    "search.cu",
-)
+# The parts of the source, in the order in which they are put together: those that measure rows, which are compiled in a
+# second, and those that search.
+PARTS = {
+    "measure": ("records.cuh", "rows.cuh", "exact.cuh", "short_rows.cuh", "measure.cuh"),
+    "search": (
+        "records.cuh",
+        "rows.cuh",
+        "draws.cuh",
+        "bet.cuh",
+        "order.cuh",
+        "answer.cuh",
+        "exact.cuh",
+        "below.cuh",
+        "listed.cuh",
+        "short_rows.cuh",
+        "evaluate.cuh",
+        "race.cuh",
+        "product.cuh",
+        "integers.cuh",
+        "skim.cuh",
+        "screen.cuh",
+        "search.cu",
+    ),
+}
+
+_log = logging.getLogger(__name__)
 
 # Fused operations would round otherwise than the reference, and subnormal numbers stay what they are.
 OPTIONS = ("--std=c++17", "--fmad=false", "-default-device")
@@ -52,10 +62,10 @@ QUERIES = {"float32": "float", "float64": "double"}
 METRICS = {"ip": 0, "abs-ip": 1, "cosine": 2, "sqeuclidean": 3}
 
 
-def source() -> str:
-    """Return the text of all kernels."""
+def source(purpose: str) -> str:
+    """Return the text of all kernels of a purpose: to ``"measure"`` rows, or to ``"search"`` them."""
     folder = resources.files("sureshot.cuda") / "kernels"
-    return "\n".join((folder / part).read_text(encoding="utf-8") for part in PARTS)
+    return "\n".join((folder / part).read_text(encoding="utf-8") for part in PARTS[purpose])
 
 
 def definitions(row: str, query: str, metric: str, *, aligned: bool) -> dict[str, str]:
@@ -91,10 +101,12 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         "SMALLEST_WEALTH": rounding.LEAST_WEALTH,
         "GUARD": rounding.guard_share(chunk, plan.LAST_CAP),
         "GUARD_OF_THRESHOLD": rounding.THRESHOLD_SHARE,
+        "BELOW_SLACK": rounding.BELOW_SLACK,
     }
     double = {
         "RAISED_WEIGHT": 1 + rounding.WEIGHT_SHARE,
         "EXACT_SHARE": rounding.EXACT_SHARE,
+        "RAISED_ERROR": 1 + rounding.ERROR_SHARE,
         "LARGEST_NUMBER": rounding.MOST_NUMBER,
         "HALF": rounding.HALF,
         "SMALLEST_QUERY": rounding.LEAST_QUERY,
@@ -112,7 +124,6 @@ def rounding_constants(chunk: int) -> dict[str, str]:
         "MOST_PIECES": str(plan.MOST_PIECES),
         "SAMPLES": str(plan.COST_SAMPLE),
         "PLACES": str(plan.PLACES),
-        "NEARLY_ALL": str(plan.NEARLY_ALL),
         "INFINITE": "__int_as_float(0x7f800000)",
     }
 
@@ -130,10 +141,10 @@ def _nvrtc() -> Any:
     return nvrtc, version[1:]
 
 
-def compiled(architecture: str, names: Mapping[str, str]) -> bytes:
+def compiled(architecture: str, names: Mapping[str, str], purpose: str) -> bytes:
     """Return the machine code for a card, ``"sm_90"`` say, compiled or as it was kept."""
     nvrtc, version = _nvrtc()
-    text = source()
+    text = source(purpose)
     options = [
         f"--gpu-architecture={architecture}",
         *OPTIONS,
@@ -145,6 +156,8 @@ def compiled(architecture: str, names: Mapping[str, str]) -> bytes:
         return kept.read_bytes()
     except OSError:
         pass
+    kind = f"rows of {names['ROW']}, queries of {names['QUERY']}, metric {names['METRIC']}"
+    _log.info("compiling kernels to %s for %s, kept in %s", purpose, kind, kept.parent)
     image = _compile(nvrtc, text, options)
     _keep(kept, image)
     return image

@@ -146,8 +146,9 @@ def upload(on: Device, values: Array) -> Memory:
     """Copy an array to new memory on a device."""
     own = np.ascontiguousarray(values)
     memory = Memory(on, own.nbytes)
-    with on.current():
-        check(bindings().cuMemcpyHtoD(memory.pointer, own.ctypes.data, own.nbytes))
+    if own.nbytes:
+        with on.current():
+            check(bindings().cuMemcpyHtoD(memory.pointer, own.ctypes.data, own.nbytes))
     return memory
 
 

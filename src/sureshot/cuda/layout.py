@@ -12,11 +12,11 @@ from sureshot.cuda import plan
 _POINTERS = (
     "data", "query", "square", "factor", "rows", "leaders", "inverse", "weights", "order",
     "drawn_blocks", "drawn", "slots", "sample", "work", "mark", "records", "best_arm", "best_score",
-    "partial", "narrowed", "products", "grid_of_row", "packed", "totals", "out_arm", "out_score", "out_work",
+    "lows", "partial", "narrowed", "products", "grid_of_row", "packed", "totals", "out_arm", "out_score", "out_work",
 )  # fmt: skip
 _INTEGERS = (
     "n", "width", "blocks", "k", "first", "slot_count", "few", "capacity", "best_capacity", "pieces",
-    "piece", "direct", "low", "high", "second", "third", "chance", "sample_stride", "samples", "batch",
+    "piece", "direct", "low", "high", "second", "third", "chance", "sample_stride", "samples", "least_pruned", "batch",
     "padded", "parts", "steps", "whole",
 )  # fmt: skip
 
@@ -76,7 +76,7 @@ WORK = np.dtype(
         ("steps", "i4"), ("complete", "i4"), ("state", "i4"), ("reason", "i4"), ("stage", "i4"),
         ("bad_query", "u4"), ("bad_score", "u4"), ("bad_norm", "u4"), ("bad_row", "i4"),
         ("begin", "i4"), ("end", "i4"), ("found", "i4"), ("count", "i4", 4), ("queue", "i4", 8),
-        ("arrived", "i4", 8), ("cost", "f4", 2), ("unused", "i4"), ("epoch", "u4"),
+        ("arrived", "i4", 8), ("cost", "f4", 2), ("listed", "i4"), ("epoch", "u4"),
     ]
 )  # fmt: skip
 
@@ -102,12 +102,15 @@ class Record(ctypes.Structure):
 
 # Bytes of shared memory: tickets of the first kernel, and scores that are merged.
 MERGED = 3072
-MERGE_BYTES = MERGED * 12 + 1024
+MERGE_BYTES = MERGED * 12 + 2048
 TICKET_BYTES = 8 * (plan.PLACES + 1) + 2 * 4 * 4096 + 4 * plan.DRAWS + 1024
 
 # Warps of a product, rows and queries of its tiles, and bytes of a row that a warp reads at once, by the size of an element.
 TILE_WARPS, TILE_ROWS, TILE_QUERIES = 8, 64, 16
 SLAB = {4: 128, 2: 128, 1: 64}
+
+# What kernels of products have beside that.
+STATIC_BYTES = 2 << 10
 
 
 def product_bytes(itemsize: int) -> int:
@@ -119,6 +122,8 @@ def product_bytes(itemsize: int) -> int:
 
 # Why every arm was evaluated.
 ASKED, NO_HOPE, BEYOND_RANGE, TOO_MANY, FEW_ARMS, SHORT_ROWS, MULTIPLIED, SMALL_DATA = range(1, 9)
+# All arms were multiplied with the query alone; and no reason, but that the host must ask again.
+SKIMMED, AGAIN = 9, 10
 REASONS = {
     0: "a race",
     ASKED: "every arm was evaluated, as asked",
@@ -129,4 +134,5 @@ REASONS = {
     SHORT_ROWS: "every arm was evaluated: rows are short",
     SMALL_DATA: "every arm was evaluated: the data is so small that a race would take as long",
     MULTIPLIED: "every arm was multiplied with all such queries of the batch, and the best of them evaluated",
+    SKIMMED: "every arm was multiplied in single precision, and the best of them evaluated",
 }

@@ -25,13 +25,13 @@ CHUNK_BYTES = 16
 
 
 @cache
-def module(device: int, row: str, query: str, metric: str, *, aligned: bool) -> Any:
-    """Return the kernels for such data, loaded on a device."""
+def module(device: int, purpose: str, row: str, query: str, metric: str, *, aligned: bool) -> Any:
+    """Return the kernels that measure or search such data, loaded on a device."""
     on = driver.device(device)
     major, minor = on.capability
     names = compiler.definitions(row, query, metric, aligned=aligned)
     with on.current():
-        return driver.load(compiler.compiled(f"sm_{major}{minor}", names))
+        return driver.load(compiler.compiled(f"sm_{major}{minor}", names, purpose))
 
 
 class Norms:

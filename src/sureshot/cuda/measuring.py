@@ -61,7 +61,7 @@ def measure(
     metric = "sqeuclidean" if metric == "sqeuclidean" else "ip"
     aligned = matrix.aligned and query_aligned
     with on.current():
-        code = module(on.number, matrix.dtype, query_type, metric, aligned=aligned)
+        code = module(on.number, "measure", matrix.dtype, query_type, metric, aligned=aligned)
         rows = None if arms is None else driver.upload(on, arms.astype(np.int32))
         out = driver.Memory(on, n_rows * 24 + 16)
         argument = Measure()

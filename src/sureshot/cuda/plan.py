@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sureshot.cuda import rounding
 
@@ -47,6 +47,28 @@ SMALL_BYTES = 1 << 29
 WHOLE_ARMS = 1 << 14
 MANY_FIRST_ROWS = 1024
 
+# More rows than that, of at most so many columns, are multiplied with a single query in float32 before the best of them are evaluated.
+SKIMMED_COLUMNS = 8192
+# Those of which a first race would read more than this share race only if the norms rule out three quarters of a sample of them: a
+# race reads 64 bytes here and there, which takes four times as long as the same bytes of a pass. More of them are evaluated first,
+# since a pass needs a good threshold where nothing has raced.
+SKIMMED_SHARE = 1 / 32
+SKIMMED_FIRST_ROWS = 256
+
+# A list of the arms that may be among the best has room for so many times what a random sample of the first rows promises, and
+# at least for the second number; those of them that are evaluated have room for the third.
+LIST_ROOM = 4
+SHORTEST_LIST = 1 << 16
+SHORTEST_RECORDS = 1 << 14
+# Groups of arms whose largest scores bound the k-th largest of all.
+GROUPS = 4096
+
+# Queries of a batch do not race where their first race would read more than this share of what a pass for all of them reads.
+BATCH_SHARE = 0.25
+
+# Data of fewer bytes has no second chance: the time of its launches would be more than a few per cent of a pass.
+CHANCE_BYTES = 2 << 30
+
 # Up to so many arms race with two rounds at a time: their steps are waited for, and not the memory.
 WIDE_ARMS = 4096
 
@@ -77,6 +99,7 @@ NEARLY_ALL = 16
 class Plan:
     """Sizes of one search; the same for every query of a matrix and every card."""
 
+    n_arms: int
     n_coordinates: int
     chunk: int  # columns of a chunk of 16 bytes
     block: int  # columns of a block
@@ -100,7 +123,35 @@ class Plan:
         (128, 0)
         """
         cost = n_queries * SECOND_CAP * self.block
-        return SECOND_CAP if cost <= CHANCE_SHARE * self.n_coordinates else 0
+        large = self.n_arms * self.n_blocks * BLOCK_BYTES >= CHANCE_BYTES
+        return SECOND_CAP if large and cost <= CHANCE_SHARE * self.n_coordinates else 0
+
+    def races(self, n_queries: int) -> bool:
+        """Return whether a first race reads little of what a pass would, that so many queries share.
+
+        Examples
+        --------
+        >>> plan_of(10**6, 1000, 10, 4).races(16), plan_of(10_000, 100_000, 10, 4).races(16)
+        (False, True)
+        """
+        return n_queries * SHORT_CAP * self.block <= BATCH_SHARE * self.n_coordinates
+
+    @property
+    def skimmed(self) -> bool:
+        """Whether a pass in float32 is made for a single query, where it does not race."""
+        return self.n_arms > WHOLE_ARMS and self.n_coordinates <= SKIMMED_COLUMNS
+
+    @property
+    def least_pruned(self) -> int:
+        """How many arms of the sample the norms must rule out for a first race.
+
+        Examples
+        --------
+        >>> plan_of(10**6, 1000, 10, 4).least_pruned, plan_of(10**6, 5000, 10, 4).least_pruned
+        (192, 0)
+        """
+        short = SHORT_CAP * self.block > SKIMMED_SHARE * self.n_coordinates
+        return PRUNING_SAMPLE * 3 // 4 if self.skimmed and short else 0
 
     @property
     def steps(self) -> int:
@@ -118,7 +169,8 @@ def plan_of(n_arms: int, n_coordinates: int, k: int, itemsize: int) -> Plan:
     (16, 6250, 64, 64, 128)
     """
     block = BLOCK_BYTES // itemsize
-    return Plan(
+    plan = Plan(
+        n_arms=n_arms,
         n_coordinates=n_coordinates,
         chunk=rounding.CHUNK_BYTES // itemsize,
         block=block,
@@ -128,6 +180,21 @@ def plan_of(n_arms: int, n_coordinates: int, k: int, itemsize: int) -> Plan:
         direct=DIRECT,
         second_cap=SECOND_CAP if n_arms < MANY_ROWS else SECOND_CAP_OF_MANY,
     )
+    if plan.least_pruned:
+        plan = replace(plan, first_rows=max(plan.first_rows, SKIMMED_FIRST_ROWS))
+    return plan
+
+
+def list_room(n_arms: int, k: int, first_rows: int) -> int:
+    """Return for how many arms that may be among the best there is room, if there is memory for that.
+
+    Examples
+    --------
+    >>> list_room(10**6, 10, 1024), list_room(10_000, 10, 0)
+    (65536, 10000)
+    """
+    expected = n_arms * k // first_rows if first_rows else n_arms
+    return min(n_arms, max(SHORTEST_LIST, LIST_ROOM * expected))
 
 
 def pieces_of(n_coordinates: int, chunk: int) -> tuple[int, int]:

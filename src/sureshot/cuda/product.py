@@ -9,7 +9,7 @@ from sureshot.cuda.layout import MERGE_BYTES, SLAB, TILE_ROWS, TILE_WARPS, produ
 
 # Parts of the columns, so that there are so many tiles of rows and parts.
 FEWEST_TILES = 512
-MOST_PARTS = 16
+MOST_PARTS = 64
 
 # The same of products of whole numbers: tiles have more rows, and parts are added up by the card's memory.
 INTEGER_ROWS = 16 * TILE_WARPS
@@ -59,7 +59,35 @@ def product_of(n_rows: int, width: int, itemsize: int, *, tops_known: bool) -> P
         share=rounding.product_share(in_a_warp, TILE_WARPS + parts),
         kernels={"narrow": 0, "multiply": product_bytes(itemsize), "screen": MERGE_BYTES},
         blocks_of_processor=1,
-        memory={"narrowed": 4 * slabs * columns, "products": 4 * parts * n_rows},
+        memory={
+            "narrowed": 4 * slabs * columns,
+            "products": 4 * parts * n_rows if parts > 1 else 0,
+        },
+        packed=0,
+    )
+
+
+def skim_of(width: int, itemsize: int) -> Product:
+    """Return the product of one query with many short rows, 8 or 32 lanes for each.
+
+    Examples
+    --------
+    >>> skim_of(100, 4).share < skim_of(1000, 4).share < 1e-5
+    True
+    """
+    chunk = rounding.CHUNK_BYTES // itemsize
+    lanes = 8 if width <= 64 * chunk else 32
+    terms = -(-width // (lanes * chunk)) * chunk
+    padded = -(-(width + 40 * chunk) // 4) * 4  # two chunks of every lane may begin in the last one
+    return Product(
+        integers=False,
+        padded=padded,
+        parts=1,
+        steps=0,
+        share=rounding.product_share(terms, lanes.bit_length() - 1),
+        kernels={"skim": 4 * padded, "screen": MERGE_BYTES},
+        blocks_of_processor=2,
+        memory={},
         packed=0,
     )
 
@@ -77,6 +105,6 @@ def _integer_product(n_rows: int, width: int) -> Product:
         share=0.0,
         kernels={"pack": 0, "multiply_integers": 0, "screen": MERGE_BYTES},
         blocks_of_processor=2,
-        memory={"totals": 8 * n_rows},
+        memory={"totals": 8 * n_rows if parts > 1 else 0},
         packed=32 * reads * READ,
     )

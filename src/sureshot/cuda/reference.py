@@ -213,9 +213,14 @@ class Search:
         return above
 
     def first_cap(self) -> int:
-        """Return the steps of the first race: few where norms decide little, since tau is poor then."""
+        """Return the steps of the first race: few where norms decide little, since tau is poor then.
+
+        None where rows are so short that a pass takes little longer.
+        """
         sample = np.arange(plans.PRUNING_SAMPLE) * len(self.arms) // plans.PRUNING_SAMPLE
         pruned = int(np.count_nonzero(self.pruned(self.arms[sample])))
+        if pruned < self.plan.least_pruned:
+            return 0
         return self.plan.long_cap if 2 * pruned >= plans.PRUNING_SAMPLE else self.plan.short_cap
 
     def race(self, name: str, arms: Ints, begin: int, cap: int) -> Ints:
@@ -329,6 +334,8 @@ class Search:
         self.evaluate(self.first_rows())
         cap = self.first_cap()
         waiting = self._unknown(self.arms)
+        if cap == 0:
+            return self._ended(waiting, "all arms, since norms rule out few of the short rows")
         left = self.race("race 1", waiting, 0, cap)
         if len(left) <= plan.direct:
             return self._ended(left, "norms and one race")

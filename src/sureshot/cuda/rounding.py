@@ -44,6 +44,11 @@ THRESHOLD_SHARE = 2.0**-22
 # What float64 scores, norms and thresholds may be off, as a share of the absolute values they are made of.
 EXACT_SHARE = 2.0**-38
 
+# Slack of the comparison in float32 that rejects most arms of a product, as a share of the numbers compared, and by how
+# much of itself the error of the product is raised for it.
+BELOW_SLACK = 2.0**-18
+ERROR_SHARE = 2.0**-9
+
 # Bets are placed only if the largest norm lies within, and log2(k / delta) is not above the last one;
 # smaller squared norms count as LEAST_SQUARE. Then no float32 number that matters overflows or is subnormal.
 LEAST_NORM = 2.0**-38

@@ -6,6 +6,7 @@ import ctypes
 import itertools
 import math
 import time
+import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from sureshot.cuda.layout import (
     FEW_ARMS,
     MERGE_BYTES,
     SHORT_ROWS,
+    STATIC_BYTES,
     TICKET_BYTES,
     TILE_WARPS,
     WORK,
@@ -25,7 +27,7 @@ from sureshot.cuda.layout import (
     Record,
 )
 from sureshot.cuda.matrix import module
-from sureshot.cuda.product import product_of
+from sureshot.cuda.product import product_of, skim_of
 from sureshot.cuda.reference import STEPS_PER_LEVEL
 
 if TYPE_CHECKING:
@@ -85,13 +87,27 @@ class Search:
         rows, width = matrix.shape
         n = rows if arms is None else len(arms)
         plan = plans.plan_of(n, width, k, matrix.itemsize)
+        single = kind.n_queries == 1
+        self.product = (
+            skim_of(width, matrix.itemsize)
+            if single
+            else product_of(n, width, matrix.itemsize, tops_known=norms.tops is not None)
+        )
+        # On a card with too little shared memory each query of a batch has a pass of its own.
+        self.multiplies = max(self.product.kernels.values()) + STATIC_BYTES <= on.shared_memory
         whole = _reason(plan, n, norms, k, delta)
-        if kind.whole and (whole != BEYOND_RANGE or kind.n_queries == 1):
+        if single:
+            self.multiplies = self.multiplies and plan.skimmed and whole != BEYOND_RANGE
+        if kind.whole and (whole != BEYOND_RANGE or single):
             whole = kind.whole  # else the product of a batch must know that it is none for float32
         # One kernel does all for a single query, if every arm is evaluated and there are not too many.
-        self.alone = bool(whole) and kind.n_queries == 1 and n <= plans.WHOLE_ARMS
-        if whole and kind.n_queries == 1 and not self.alone:
-            plan = replace(plan, first_rows=min(n, max(plan.first_rows, plans.MANY_FIRST_ROWS)))
+        self.alone = bool(whole) and single and n <= plans.WHOLE_ARMS
+        if not whole and not single and self.multiplies and not plan.races(kind.n_queries):
+            whole = SHORT_ROWS
+        if whole and not self.alone:
+            # Of few rows all are listed by their products; of many, a threshold keeps the list short.
+            many = max(plan.first_rows, plans.MANY_FIRST_ROWS) if n > plans.WHOLE_ARMS else 0
+            plan = replace(plan, first_rows=many)
         self.plan = plan
         self.k, self.n, self.width = k, n, width
         self.norms = norms  # kept: the kernels read them
@@ -107,11 +123,11 @@ class Search:
         p.pieces, p.piece = plans.pieces_of(width, plan.chunk)
         p.low, p.high, p.second = plan.short_cap, plan.long_cap, plan.second_cap
         p.third = plan.last_cap
-        self.product = product_of(n, width, matrix.itemsize, tops_known=norms.tops is not None)
         p.padded, p.parts, p.steps = self.product.padded, self.product.parts, self.product.steps
         p.product_share = self.product.share
         p.sample_stride = max(1, n // plans.COST_SAMPLE)
         p.samples = min(plans.COST_SAMPLE, -(-n // p.sample_stride))
+        p.least_pruned = plan.least_pruned
         p.whole = whole
         p.level = rounding.level(k, delta, plan.steps)
         p.per_spread = float(STEPS_PER_LEVEL * np.float32(math.log2(k / delta)))
@@ -127,7 +143,9 @@ class Search:
             p.grid_of_row = norms.grids(on).pointer
         self._reserve(matrix.most_memory, kind.n_queries)
         with on.current():
-            code = module(on.number, matrix.dtype, kind.query_type, metric, aligned=aligned)
+            code = module(
+                on.number, "search", matrix.dtype, kind.query_type, metric, aligned=aligned
+            )
             shared = {
                 "whole": MERGE_BYTES,
                 "first": max(TICKET_BYTES, MERGE_BYTES),
@@ -140,15 +158,24 @@ class Search:
             self.whole = named["whole"]
             used = WITHOUT_RACES if whole else KERNELS
             self.kernels = [(named[name], stage) for name, stage in used]
-            # On a card with too little shared memory each query has a pass of its own.
-            sizes = self.product.kernels
-            fits = kind.n_queries > 1 and max(sizes.values()) <= on.shared_memory
             self.multiplying = (
-                [driver.Kernel(code, name, size) for name, size in sizes.items()] if fits else []
+                [driver.Kernel(code, name, size) for name, size in self.product.kernels.items()]
+                if self.multiplies
+                else []
             )
         self._launches = driver.Launches(on, p, plans.THREADS)
         self._epoch = 0
         self._stream: Any = None
+
+        self._matrix = weakref.ref(matrix)
+        self._kind, self._row_scale = kind, row_scale
+
+    def alone_again(self) -> Search:
+        """Return a search for one query, for one that the lists of a batch have no room for."""
+        matrix = self._matrix()
+        assert matrix is not None, "a search is used while its matrix is"
+        kind = self._kind._replace(n_queries=1)
+        return Search(matrix, self.norms, kind, arms=self.arms, row_scale=self._row_scale)
 
     def _blocks(self, count: int) -> int:
         """Return how many blocks of threads work on each of so many queries."""
@@ -167,6 +194,8 @@ class Search:
     def _leaders(self, metric: str, row_scale: Floats | None) -> Ints:
         """Return the positions of the rows that are evaluated first: those that can reach the largest scores."""
         count = self.plan.first_rows
+        if count == 0:
+            return np.empty(0, dtype=np.int64)
         if metric in ("cosine", "sqeuclidean") or self.norms.equal:
             return np.arange(count) * self.n // count
         squares = self.norms.squares if self.arms is None else self.norms.squares[self.arms]
@@ -191,27 +220,30 @@ class Search:
             "drawn": 4 * plan.draws * plan.block,
             "slots": 16 * plan.slots,
             "sample": 16 * p.samples,
-            "mark": 4 * self.n,
+            "mark": 0 if p.whole and self.multiplies else 4 * self.n,
             "partial": 8 * p.few * p.pieces * plans.WARPS,
-            "best_arm": 4 * (self.n + plans.MOST_ARMS),
-            "best_score": 8 * (self.n + plans.MOST_ARMS),
         }
-        if n_queries > 1:
-            fixed |= self.product.memory
-            p.packed = self._taken(self.product.packed)
-        each = sum(fixed.values()) + 64 * self.n
+        listed = self.n
+        if self.multiplies:
+            fixed |= self.product.memory | {"lows": 8 * plans.GROUPS}
+            if self.product.packed:
+                p.packed = self._taken(self.product.packed)
+            if n_queries > 1:
+                listed = plans.list_room(self.n, self.k, plan.first_rows)
+        p.best_capacity = listed + plans.MOST_ARMS
+        fixed |= {"best_arm": 4 * p.best_capacity, "best_score": 8 * p.best_capacity}
+        most_left = self.n
+        if p.whole:
+            most_left = max(p.few, min(self.n, plans.SHORTEST_RECORDS) if self.multiplies else 0)
+        each = sum(fixed.values()) + 64 * most_left
         used = sum(memory.size for memory in self._memory) + self.norms.memory.size
         self.together = max(1, min(n_queries, MOST_QUERIES, (most - used) // each))
         left = (most - used) // self.together - sum(fixed.values())
-        p.capacity = (
-            self.n if p.whole == 0 and left >= 64 * self.n else max(p.few, min(self.n, left // 64))
-        )
-        if p.whole:
-            p.capacity = p.few
-        p.best_capacity = self.n + plans.MOST_ARMS
+        p.capacity = max(p.few, min(most_left, left // 64))
         sizes = {**fixed, "records": 64 * p.capacity, "work": WORK.itemsize}
         for name, size in sizes.items():
-            setattr(p, name, self._taken(size * self.together))
+            if size:
+                setattr(p, name, self._taken(size * self.together))
         self.memory = sum(memory.size for memory in self._memory)
         out = self.together * np.array([8 * self.k, WORK.itemsize, 4 * self.k])
         starts = np.concatenate([[0], np.cumsum(out)]).tolist()
@@ -243,6 +275,7 @@ class Search:
         p.query, p.query_stride, p.seed = query, stride, seed
         p.epsilon, p.epoch = epsilon, self._epoch
         p.grid = self._blocks(count)
+        p.batch = count if self._kind.n_queries > 1 and self.multiplies else 0
         if self.alone:
             self._launches.run(self.whole, (p.grid, 1), stream)
             return
@@ -254,13 +287,15 @@ class Search:
         for kernel, stage in others:
             p.stage = stage
             follow(kernel, grid, stream)
-        if count > 1 and self.multiplying:
-            p.batch = count
+        if p.batch:
             prepare, multiply, screen = self.multiplying
             across = self.product.blocks_of_processor * self.device.processors
             follow(prepare, grid, stream)
             follow(multiply, (across, 1), stream, 32 * TILE_WARPS)
             follow(screen, grid, stream)
+        elif self.multiplies:
+            for kernel in self.multiplying:
+                follow(kernel, grid, stream)
         follow(last, grid, stream)
 
     def wait(self, count: int, stream: Any) -> None:
@@ -281,6 +316,10 @@ class Search:
         if status not in (0, 600):  # done, or not ready
             driver.check(driver.bindings().cuStreamQuery(stream))
         time.sleep(NAP_SECONDS)
+
+    def works(self, count: int) -> Array:
+        """Return a copy of the records of so many queries; as bytes, since numpy copies records field by field."""
+        return self.work[:count].view(np.uint8).copy().view(WORK)
 
     @property
     def epoch(self) -> int:

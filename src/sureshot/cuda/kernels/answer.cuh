@@ -1,5 +1,7 @@
 // The best scores so far, thresholds, and the answer.
 
+constexpr int TOPS = 128;             // groups of scores, of which the largest are compared first
+
 struct Merge {
     double score[MERGED];
     int arm[MERGED];
@@ -7,6 +9,7 @@ struct Merge {
     int counts[WARPS];
     int flag, taken;
     u64 least[WARPS], most[WARPS];
+    double tops[TOPS];
 };
 
 __device__ __forceinline__ u64 order_of(double score) {         // as scores are ordered
@@ -38,6 +41,45 @@ __device__ void publish(const Params& p, Work* work, int query) {
     __threadfence_system();
     __syncthreads();
     if (threadIdx.x == 0) *(volatile u32*)&((p.out_work + query)->epoch) = p.epoch;
+}
+
+// Of sm.score[0, count) moves those to the front that may be among the k best, and returns how many: the k-th largest of the
+// largest scores of groups is reached by k of all. Ranking compares every pair, so that few are to be left. What is no number stays.
+__device__ int best_in_front(int count, int k, Merge& sm) {
+    constexpr int SIDE = THREADS / TOPS, EACH = MERGED / THREADS;
+    if (count <= 2 * TOPS || k > TOPS) return count;
+    double own[EACH], most = -INFINITE;
+    int arm[EACH];
+    #pragma unroll
+    for (int r = 0; r < EACH; r++) {
+        const int i = r * THREADS + threadIdx.x;
+        own[r] = i < count ? sm.score[i] : -INFINITE;
+        arm[r] = i < count ? sm.arm[i] : 0;
+        most = fmax(most, own[r]);
+    }
+    #pragma unroll
+    for (int o = SIDE / 2; o; o >>= 1) most = fmax(most, __shfl_xor_sync(ALL_LANES, most, o));
+    if (threadIdx.x % SIDE == 0) sm.tops[threadIdx.x / SIDE] = most;
+    if (threadIdx.x == 0) sm.taken = 0;
+    __syncthreads();
+    if (threadIdx.x < TOPS) {
+        const double mine = sm.tops[threadIdx.x];
+        int rank = 0;
+        #pragma unroll 8
+        for (int j = 0; j < TOPS; j++) rank += sm.tops[j] > mine || (sm.tops[j] == mine && j < threadIdx.x);
+        if (rank == k - 1) sm.sums[0][0] = mine;
+    }
+    __syncthreads();
+    const double reached = sm.sums[0][0];
+    #pragma unroll
+    for (int r = 0; r < EACH; r++) {
+        if (r * THREADS + (int)threadIdx.x >= count || own[r] < reached) continue;
+        const int at = atomicAdd(&sm.taken, 1);
+        sm.score[at] = own[r];
+        sm.arm[at] = arm[r];
+    }
+    __syncthreads();
+    return sm.taken;
 }
 
 // Ranks sm.score[0, count), keeps the k best, and gives them to the host if that is the answer.
@@ -76,7 +118,7 @@ __device__ void merge(const Params& p, Work* work, int query, int count, bool an
         sm.arm[count + i] = __ldcg(best_arm + i);
     }
     __syncthreads();
-    rank(p, work, query, count + old, answer, sm);
+    rank(p, work, query, best_in_front(count + old, p.k, sm), answer, sm);
 }
 
 __device__ __forceinline__ double score_of_order(u64 order) {

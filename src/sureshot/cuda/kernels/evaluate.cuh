@@ -11,16 +11,43 @@ __device__ __forceinline__ void add_piece(const Params& p, const List& list, con
     if ((lane_of() & 7) == 0 && index < list.count) __stcg(partial + ((size_t)index * p.pieces + piece) * WARPS + warp_of(), s);
 }
 
-// The sum of a row, by sixteen lanes that have a warp's pieces each.
-__device__ __forceinline__ double sum_of_pieces(const Params& p, const double* partial, int index, int w, bool wanted) {
-    double part[MOST_PIECES];                                   // all on their way together
+// The sums of ROWS rows, `apart` each from the next, by sixteen lanes that have a warp's pieces each: at most MOST of a row.
+template <int ROWS, int MOST> __device__ __forceinline__ void sums_of_pieces(const Params& p, const double* partial, int index, int apart, int count, double* sum) {
+    const int w = threadIdx.x & (WARPS - 1);
+    double part[ROWS][MOST];                                    // all on their way together
     #pragma unroll
-    for (int i = 0; i < MOST_PIECES; i++)
-        part[i] = wanted && i < p.pieces ? __ldcg(partial + ((size_t)index * p.pieces + i) * WARPS + w) : 0.0;
-    double s = 0.0;
+    for (int r = 0; r < ROWS; r++)
+        #pragma unroll
+        for (int i = 0; i < MOST; i++)
+            part[r][i] = index + r * apart < count && i < p.pieces ? __ldcg(partial + ((size_t)(index + r * apart) * p.pieces + i) * WARPS + w) : 0.0;
     #pragma unroll
-    for (int i = 0; i < MOST_PIECES; i++) s += part[i];
-    return sum_of_warps(s);
+    for (int r = 0; r < ROWS; r++) {
+        double s = 0.0;
+        #pragma unroll
+        for (int i = 0; i < MOST; i++) s += part[r][i];
+        sum[r] = sum_of_warps(s);
+    }
+}
+
+// The scores of few rows from the sums of their pieces, to sm.
+template <int ROWS> __device__ __forceinline__ void add_pieces(const Params& p, Work* work, int query, const List& list, const double* partial, Merge& sm) {
+    constexpr int APART = THREADS / WARPS;
+    const bool writes = (threadIdx.x & (WARPS - 1)) == 0;
+    for (int begin = threadIdx.x / WARPS; begin - (int)threadIdx.x / WARPS < list.count; begin += ROWS * APART) {
+        double sum[ROWS];
+        sums_of_pieces<ROWS, MOST_PIECES / ROWS>(p, partial, begin, APART, list.count, sum);
+        #pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int index = begin + r * APART;
+            if (!writes || index >= list.count) continue;
+            const int position = list.position(index);
+            const double score = score_of(p, sum[r], row_at(p, position));
+            sm.score[index] = score;
+            sm.arm[index] = position;
+            if (!isfinite(score)) work->bad_score = p.epoch;
+            if (p.mark) p.mark[(size_t)query * p.n + position] = (int)p.epoch;
+        }
+    }
 }
 
 // The sum of a whole row by one block of threads, of four rows at once: take(index, sum) for each.
@@ -74,24 +101,14 @@ __device__ bool evaluate_few(const Params& p, Work* work, int query, const List 
     }
     __syncthreads();
     if (!sm.flag) return false;
-    const int w = threadIdx.x & (WARPS - 1);
-    for (int begin = 0; begin < list.count; begin += THREADS / WARPS) {
-        const int index = begin + threadIdx.x / WARPS;
-        const double s = sum_of_pieces(p, partial, index, w, index < list.count);
-        if (w == 0 && index < list.count) {
-            const int position = list.position(index);
-            const double score = score_of(p, s, row_at(p, position));
-            sm.score[index] = score;
-            sm.arm[index] = position;
-            if (!isfinite(score)) work->bad_score = p.epoch;
-            p.mark[(size_t)query * p.n + position] = (int)p.epoch;
-        }
-    }
+    if (p.pieces <= MOST_PIECES / 8) add_pieces<8>(p, work, query, list, partial, sm);
+    else add_pieces<1>(p, work, query, list, partial, sm);
     __syncthreads();
     return true;
 }
 
-// Many rows: scores that reach the threshold go to the list. True in the last block of threads.
+// Many rows: scores that reach the threshold go to the list, of those that were not evaluated before. Where arms were listed, all of
+// them are new. True in the last block of threads.
 __device__ bool evaluate_many(const Params& p, Work* work, int query, const List list, int* queue, int* arrived, Merge& sm) {
     const QUERY* q = p.query + (size_t)query * p.query_stride;
     const double tau = fresh(work->tau);
@@ -99,8 +116,9 @@ __device__ bool evaluate_many(const Params& p, Work* work, int query, const List
         const int position = list.position(index);
         const double score = score_of(p, sum, row_at(p, position));
         if (!isfinite(score)) work->bad_score = p.epoch;
-        if (!(score >= tau) || __ldcg(p.mark + (size_t)query * p.n + position) == (int)p.epoch) return;
+        if (!(score >= tau) || (!p.lows && __ldcg(p.mark + (size_t)query * p.n + position) == (int)p.epoch)) return;
         const int at = atomicAdd(&work->found, 1);
+        if (at >= p.best_capacity) return;
         p.best_arm[(size_t)query * p.best_capacity + at] = position;
         p.best_score[(size_t)query * p.best_capacity + at] = score;
         __threadfence();
@@ -148,7 +166,8 @@ __device__ bool evaluate_all(const Params& p, Work* work, int* arrived, Merge& s
             __syncthreads();
             if (!sm.flag || threadIdx.x >= WARPS * TOGETHER) continue;
             const int w = threadIdx.x & (WARPS - 1), index = group * TOGETHER + threadIdx.x / WARPS;
-            const double sum = sum_of_pieces(p, p.partial, index, w, index < p.n);
+            double sum;
+            sums_of_pieces<1, MOST_PIECES>(p, p.partial, index, 0, p.n, &sum);
             if (w == 0 && index < p.n) take(index, sum);
         }
     }

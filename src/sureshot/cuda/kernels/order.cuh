@@ -123,7 +123,7 @@ __device__ void write_order(const Params& p, Work* work, int query, Draws& sm, c
 __device__ void begin_query(const Params& p, Work* work, bool within_range) {
     if (threadIdx.x) return;
     work->blocks = work->rows = work->size = 0;
-    work->stage = 0;
+    work->stage = work->listed = 0;
     for (int i = 0; i < 4; i++) work->count[i] = 0;
     for (int i = 2; i < 8; i++) work->queue[i] = work->arrived[i] = 0;
     work->cost[0] = work->cost[1] = -1.0f;

@@ -8,11 +8,16 @@ constexpr int ROW_BYTES = SLAB + CHUNK;                         // in shared mem
 constexpr int QUERY_FLOATS = SLAB_COLUMNS + 4;
 constexpr int STAGE_BYTES = TILE_ROWS * ROW_BYTES + TILE_QUERIES * QUERY_FLOATS * 4;
 
-// Which queries are multiplied, in order; every block of threads finds the same.
+// Which queries are multiplied, in order; every block of threads finds the same. By all threads of it.
 __device__ int multiplied_queries(const Params& p, int* out) {
-    int count = 0;
-    for (int i = 0; i < p.batch; i++)
-        if (fresh(p.work[i].state) == WHOLE && fresh(p.work[i].reason) != BEYOND_RANGE) out[count++] = i;
+    __shared__ int count;
+    if (threadIdx.x < 32) {
+        const bool mine = is_multiplied(p, threadIdx.x);
+        const u32 all = __ballot_sync(ALL_LANES, mine);
+        if (mine) out[__popc(all & ((1u << threadIdx.x) - 1u))] = threadIdx.x;
+        if (threadIdx.x == 0) count = __popc(all);
+    }
+    __syncthreads();
     return count;
 }
 
@@ -32,19 +37,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) narrow(const __grid_con
         p.narrowed[(size_t)query * p.padded + i] = i < p.width ? (float)((double)q[i] * scale) : 0.0f;
 }
 
+// The ends of the score of an arm, by its sum in float32 with a scaled query.
+__device__ __forceinline__ Between between_of_sum(const Params& p, const Work* work, int row, float sum) {
+    const double square = fresh(work->square);
+    return between(p, row, (double)sum / fresh(work->scale), p.product_share * sqrt(raised_square(p, row) * square), square, p.square[row], 0.0);
+}
+
 // Each warp adds the products of 64 rows and 16 queries over its own slabs of a part of the columns.
 extern "C" __global__ void __launch_bounds__(TILE_WARPS * 32, 1) multiply(const __grid_constant__ Params p) {
     FOLLOWS;
     extern __shared__ __align__(16) char shared[];
     __shared__ int queries[TILE_QUERIES];
-    __shared__ int count;
-    if (threadIdx.x == 0) count = multiplied_queries(p, queries);
-    __syncthreads();
+    __shared__ QueryTerms asked[TILE_QUERIES];
+    __shared__ RowTerms rows_of_tile[TILE_ROWS];
+    const int count = multiplied_queries(p, queries);
     if (count == 0) return;
     const int warp = warp_of(), lane = lane_of(), g = lane >> 2, t = lane & 3;
     char* own = shared + warp * 2 * STAGE_BYTES;
     const int tiles = (p.n + TILE_ROWS - 1) / TILE_ROWS;
     const int slabs = p.padded / SLAB_COLUMNS, part = (slabs + p.parts - 1) / p.parts;
+    if (threadIdx.x < count) {
+        const Work* work = p.work + queries[threadIdx.x];
+        asked[threadIdx.x] = terms_of_query(work, p.product_share * sqrt(fresh(work->square)) * fresh(work->scale), 0.0);
+    }
     for (int item = blockIdx.x; item < tiles * p.parts; item += gridDim.x) {
         const int tile = item / p.parts, begin = (item - tile * p.parts) * part, end = min(slabs, begin + part);
         float sum[8][4];
@@ -105,6 +120,8 @@ extern "C" __global__ void __launch_bounds__(TILE_WARPS * 32, 1) multiply(const 
         }
         asm volatile("cp.async.wait_group 0;" ::: "memory");
         __syncthreads();
+        if (p.parts == 1 && threadIdx.x < TILE_ROWS)
+            rows_of_tile[threadIdx.x] = terms_of_row(p, row_at(p, min(tile * TILE_ROWS + (int)threadIdx.x, p.n - 1)), 0.0f);
         float* sums = reinterpret_cast<float*>(shared);         // of all warps: 8 * 64 * 16
         #pragma unroll
         for (int i = 0; i < 8; i++)
@@ -116,74 +133,11 @@ extern "C" __global__ void __launch_bounds__(TILE_WARPS * 32, 1) multiply(const 
             float all = 0.0f;
             #pragma unroll
             for (int w = 0; w < TILE_WARPS; w++) all += sums[w * TILE_QUERIES * TILE_ROWS + c];
-            if (j < count && position < p.n)
-                p.products[((size_t)queries[j] * p.parts + (item - tile * p.parts)) * p.n + position] = all;
+            if (j >= count || position >= p.n) continue;
+            if (p.parts > 1) p.products[((size_t)queries[j] * p.parts + (item - tile * p.parts)) * p.n + position] = all;
+            else if (!surely_below(size_of(all), asked[j], rows_of_tile[c % TILE_ROWS]))
+                list_arm(p, p.work + queries[j], queries[j], position, between_of_sum(p, p.work + queries[j], row_at(p, position), all));
         }
         __syncthreads();
-    }
-}
-
-// Scores that an arm surely reaches, and that it surely does not exceed, from its sum in float32.
-struct Between { double low, high; };
-__device__ __forceinline__ Between between(const Params& p, const Work* work, int query, int position) {
-    const int row = row_at(p, position);
-    const double own = p.square[row], raised = fmax(own * p.raised, (double)SMALLEST_SQUARE), square = fresh(work->square);
-    double middle, error;
-    if (p.grid_of_row) {
-        // Sums of whole numbers are exact: what is off is the rounding of both sides, by at most a half.
-        const double of_row = 1.0 / (double)p.grid_of_row[row], of_query = 1.0 / fresh(work->grid_of_query);
-        middle = (double)__ldcg(p.totals + (size_t)query * p.n + position) * (of_row * of_query);
-        error = HALF * of_query * (sqrt(raised * p.width) + (double)fresh(work->size) * of_row) + EXACT_SHARE * sqrt(raised * square);
-    } else {
-        float sum = 0.0f;
-        for (int i = 0; i < p.parts; i++) sum += __ldcg(p.products + ((size_t)query * p.parts + i) * p.n + position);
-        middle = (double)sum / fresh(work->scale);
-        error = p.product_share * sqrt(raised * square);
-    }
-    Between b = {middle - error, middle + error};
-    if (METRIC == SQUARED_DISTANCE) {
-        const double both = own + square;
-        b.low = 2.0 * b.low - both * (1.0 + EXACT_SHARE);
-        b.high = 2.0 * b.high - both * (1.0 - EXACT_SHARE);
-    } else {
-        double factor = p.factor ? p.factor[row] : 1.0;
-        if (METRIC == COSINE) factor = 1.0 / sqrt(own);
-        if (METRIC == ABSOLUTE) b = {fmax(fabs(middle) - error, 0.0), fabs(middle) + error};
-        b.low *= factor;
-        b.high *= factor;
-    }
-    const double little = EXACT_SHARE * (fabs(b.low) + fabs(b.high));   // of these operations themselves
-    b.low -= little;
-    b.high += little;
-    return b;
-}
-
-// Who may be among the best: those whose highest possible score reaches the k-th best of all lowest ones.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) screen(const __grid_constant__ Params p) {
-    FOLLOWS;
-    extern __shared__ __align__(16) char shared[];
-    Merge& sm = *reinterpret_cast<Merge*>(shared);
-    QUERY_OF_BLOCK;
-    if (__syncthreads_or(fresh(work->state) != WHOLE || fresh(work->reason) == BEYOND_RANGE)) return;
-    double* low = p.best_score + (size_t)query * p.best_capacity + p.k;
-    for (int i = blockIdx.x * THREADS + threadIdx.x; i < p.n; i += p.grid * THREADS) __stcg(low + i, between(p, work, query, i).low);
-    if (!last_to_arrive(&work->arrived[5], p.grid, &sm.flag)) return;
-    int above;
-    const double threshold = score_of_order(reached_by_k(low, p.n, p.k, p.k + p.k / 8, order_of(fresh(work->tau)), &above, sm));
-    float4* target = p.records + (size_t)(query * 2) * p.capacity * 2;
-    if (threadIdx.x == 0) sm.taken = 0;
-    __syncthreads();
-    for (int i = threadIdx.x; i < p.n; i += THREADS) {
-        if (between(p, work, query, i).high < threshold) continue;   // what is no number is evaluated, and refused
-        if (__ldcg(p.mark + (size_t)query * p.n + i) == (int)p.epoch) continue;
-        const int at = atomicAdd(&sm.taken, 1);
-        if (at < p.capacity) target[(size_t)at * 2].x = __int_as_float(i);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0 && sm.taken <= p.capacity) {
-        work->count[3] = sm.taken;
-        work->state = RACING;
-        work->reason = MULTIPLIED;
-        work->rows += p.n;
     }
 }

@@ -24,7 +24,7 @@ constexpr int TOGETHER = 4;           // rows that a block of threads evaluates 
 // How a query goes on.
 enum { RACING = 0, WHOLE = 1, ANSWERED = 2 };
 // Why every arm that was left has been evaluated.
-enum { NO_REASON = 0, ASKED = 1, NO_HOPE = 2, BEYOND_RANGE = 3, TOO_MANY = 4, MULTIPLIED = 7 };   // the host knows more of them
+enum { NO_REASON = 0, ASKED = 1, NO_HOPE = 2, BEYOND_RANGE = 3, TOO_MANY = 4, MULTIPLIED = 7, SKIMMED = 9, AGAIN = 10 };   // the host knows more of them
 enum { INNER_PRODUCT = 0, ABSOLUTE = 1, COSINE = 2, SQUARED_DISTANCE = 3 };
 
 struct Step {                         // of an order
@@ -51,7 +51,7 @@ struct Work {                         // of one query; the host reads it
     int count[4];                     // arms left after each race
     int queue[8], arrived[8];         // counters of the kernels
     float cost[2];                    // predicted share of the steps, after the first races
-    int unused;
+    int listed;                       // arms that may be among the best, by sums with a known error
     u32 epoch;                        // last: tells the host that all is there
 };
 
@@ -70,10 +70,11 @@ struct Params {
     u64* slots;
     int4* sample;
     Work* work;
-    int* mark;                        // epoch in which a position was evaluated
+    int* mark;                        // epoch in which a position was evaluated; null where nothing is raced and all are listed
     float4* records;                  // two lists of arms that are left
     int* best_arm;
     double* best_score;
+    u64* lows;                        // of each group of positions the highest score that is surely reached; null: nothing is listed
     double* partial;
     float* narrowed;                  // the queries of a batch in float32
     float* products;                  // and their sums with every row
@@ -94,7 +95,7 @@ struct Params {
     int few, capacity, best_capacity; // sizes of buffers
     int pieces, piece;                // of a row that is evaluated; piece in units
     int direct, low, high, second, third, chance;   // caps of plan.py
-    int sample_stride, samples;
+    int sample_stride, samples, least_pruned;
     int batch, padded, parts, steps;  // of products: queries, columns with zeros after them, parts of the columns, steps of 32 columns
     int whole;                        // why every arm is evaluated, or 0
     float level;                      // wealth at which an arm is dropped

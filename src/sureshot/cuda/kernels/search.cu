@@ -10,6 +10,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) first(const __grid_cons
         const QUERY* q = p.query + (size_t)query * p.query_stride;
         for (int s = blockIdx.x; s < slices; s += weighing) weigh(p, q, p.weights + (size_t)query * p.blocks, work, s);
         if (last_to_arrive(&work->arrived[0], weighing, &sm.flag)) {
+            if (p.lows)
+                for (int i = threadIdx.x; i < GROUPS; i += THREADS) p.lows[(size_t)query * GROUPS + i] = 0;
             draw_order(p, work, query, *reinterpret_cast<Tickets*>(shared));
             __syncthreads();
         }
@@ -49,12 +51,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) whole(const __grid_cons
     choose(p, work, 0, sm);
 }
 
-// A first race is short where few rows are too short: then the threshold is poor, and the best of it make a better one.
+// A first race is short where few rows are too short: then the threshold is poor, and the best of it make a better one. Where rows
+// are so short that a pass takes little longer, there is no race then.
 __device__ int first_end(const Params& p, const Work* work, int query) {
     const int at = (int)((long long)(threadIdx.x & 255) * p.n / 256);
     const float left = p.order[(size_t)query * (DRAWS + 1)].inverse_left;
     const bool pruned = threadIdx.x < 256 && too_short(goal_of(p, threshold_of(p, work, query), row_at(p, at), p.square[row_at(p, at)]), 0.0f, 0.0f, left);
-    return __syncthreads_count(pruned) * 2 < 256 ? p.low : p.high;
+    const int count = __syncthreads_count(pruned);
+    if (count < p.least_pruned) return 0;
+    return count * 2 < 256 ? p.low : p.high;
 }
 
 // Two kernels for races, since all kinds of them in one would need more registers than there are.
@@ -62,8 +67,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) race(const __grid_const
     FOLLOWS;
     QUERY_OF_BLOCK;
     if (blockIdx.x == 0 && threadIdx.x == 0) work->queue[0] = work->arrived[0] = work->arrived[1] = 0;
-    if (fresh(work->state) != RACING) return;
-    const int end = min(first_end(p, work, query), fresh(work->steps));
+    if (!__syncthreads_and(fresh(work->state) == RACING)) return;
+    const int wanted = first_end(p, work, query), end = min(wanted, fresh(work->steps));
+    if (wanted == 0) {                                          // whether another block of threads has seen this before, or sees it now
+        if (blockIdx.x == 0 && threadIdx.x == 0) { work->reason = NO_HOPE; work->state = WHOLE; }
+        return;
+    }
     if (blockIdx.x == 0 && threadIdx.x == 0) work->end = end;
     if (end <= SHORT_CAP) run_race<SHORT_CAP>(p, work, query, 1, 0, end);
     else run_race<ROUND>(p, work, query, 1, 0, end);
@@ -72,7 +81,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) race(const __grid_const
 extern "C" __global__ void __launch_bounds__(THREADS, 2) race_on(const __grid_constant__ Params p) {
     FOLLOWS;
     QUERY_OF_BLOCK;
-    if (fresh(work->state) != RACING) return;
+    // Where a pass for some queries of a batch is made anyway, it answers the others as well. Whether some block of threads of a query
+    // sees this or that it was seen, it ends here; and it changes nothing for other queries.
+    if (!__syncthreads_and(fresh(work->state) == RACING)) return;
+    if (__syncthreads_or(is_multiplied(p, threadIdx.x))) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) { work->reason = NO_HOPE; work->state = WHOLE; }
+        return;
+    }
     const int begin = fresh(work->begin), end = fresh(work->end);
     if (fresh(work->count[p.stage - 1]) <= WIDE_ARMS) run_race<32>(p, work, query, p.stage, begin, end);
     else run_race<ROUND>(p, work, query, p.stage, begin, end);
@@ -202,7 +217,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) last(const __grid_const
         work->queue[0] = work->arrived[0] = work->arrived[1] = 0;   // of `first`, if no race came between
     }
     if (few) merge(p, work, query, list.count, true, sm);
-    else { __threadfence(); choose(p, work, query, sm); }
+    else if (fresh(work->found) > p.best_capacity) {            // the host asks it again, alone
+        if (threadIdx.x == 0) work->reason = AGAIN;
+        __threadfence();
+        publish(p, work, query);
+    } else { __threadfence(); choose(p, work, query, sm); }
 }
 
 static_assert(sizeof(Params) == PARAMS_BYTES && sizeof(Work) == WORK_BYTES, "host and kernels share these structures");
