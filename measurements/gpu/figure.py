@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from sureshot.experiments.rows import Row
 
 NAME = "gpu"
+# Of most data sets.
+COLUMNS = 100_000
 COLOURS = {
     "low rank": "#0072B2",
     "unit": "#009E73",
@@ -24,7 +26,8 @@ LINES = {"float32": "o-", "bfloat16": "s--"}
 
 @drawing.settings(NAME)
 def picture(found: list[Row]) -> Any:
-    """Draw single queries on the left and batches on the right."""
+    """Draw single queries on the left and batches on the right, of rows of the usual width."""
+    found = [row for row in found if row["columns"] == COLUMNS]
     figure: Any = Figure(figsize=(10, 4.2), layout="constrained")
     batches = sorted({row["batch"] for row in found})
     for axes, batch in zip(

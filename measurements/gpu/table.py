@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from measurements.gpu import figure
+from measurements.gpu.figure import COLUMNS
 from measurements.harness import page
 from sureshot.experiments import drawing, rows
 from sureshot.experiments.numbers import digits, per_cent
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 ROWS = "gpu.jsonl"
 PAGE = "gpu.md"
-# Of most data sets.
-COLUMNS = 100_000
 read = rows.read
 
 
@@ -69,7 +68,6 @@ def sentence(found: list[Row]) -> list[str]:
 def write(found: list[Row], docs: Path = page.DOCS) -> None:
     """Put the table into the page, and the rows beside it."""
     page.rewrite(docs / PAGE, {"gpu": lines(found), "gpu machine": sentence(found)})
-    usual = [row for row in found if row["columns"] == COLUMNS]
-    picture = drawing.svg(figure.NAME, figure.picture(usual))
+    picture = drawing.svg(figure.NAME, figure.picture(found))
     (docs / "figures" / f"{figure.NAME}.svg").write_text(picture, encoding="utf-8")
     rows.write(docs / "results" / ROWS, found)
