@@ -157,6 +157,9 @@ void add_for_queries(const Panel<n_rows>& panel, const Asked& asked, std::int64_
     for (; first < asked.count; ++first) add.template operator()<1, false>(first);
 }
 
+// Columns by which values that are widened are fetched ahead: they are waited for, so that a panel would be too few.
+constexpr std::int64_t converted_ahead = 2 * columns_in_a_panel;
+
 // Calls f(panel, j, count) with panels of the values of the first rows, as they are or widened: then zeros follow
 // them up to a whole number of lanes.
 template <std::int64_t n_rows, class F>
@@ -174,7 +177,8 @@ void in_panels(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t
         const std::int64_t whole = as_is ? count : (count + screen_lanes - 1) / screen_lanes * screen_lanes;
         for (std::int64_t r = 0; r < n_rows; ++r) {
             const char* values = address_of(matrix, arms.ids[r], j);
-            const char* next = j + count < end ? address_of(matrix, now[r], j + count) : address_of(matrix, then[r], begin);
+            const std::int64_t later = j + (as_is ? count : converted_ahead);
+            const char* next = later < end ? address_of(matrix, now[r], later) : address_of(matrix, then[r], begin + later - end);
             if (as_is) {
                 panel.rows[r] = reinterpret_cast<const float*>(values);
                 if (r == 0) panel.ahead = j + count < end || alike ? next - values : 0;

@@ -1,16 +1,45 @@
 #include "widen.hpp"
 
+#include <type_traits>
+
+#include "compiler.hpp"
 #include "elements.hpp"
 #include "kernels.hpp"
 
 namespace sureshot::SURESHOT_ISA {
+namespace {
+
+// Halves that lie side by side, by the processor's own conversion where there is one: it is exact, too, and takes a tenth
+// of the instructions. Returns how many of them it has converted.
+std::int64_t convert_halves(const Float16* values, std::int64_t count, float* out) {
+    std::int64_t at = 0;
+#if defined(SURESHOT_X86) && defined(__AVX512F__)
+    for (; at + 16 <= count; at += 16) {
+        const auto* own = reinterpret_cast<const __m256i*>(values + at);
+        _mm512_storeu_ps(out + at, _mm512_cvtph_ps(_mm256_loadu_si256(own)));
+    }
+#endif
+#if defined(SURESHOT_X86) && defined(__F16C__)
+    for (; at + 8 <= count; at += 8) {
+        const auto* own = reinterpret_cast<const __m128i*>(values + at);
+        _mm256_storeu_ps(out + at, _mm256_cvtph_ps(_mm_loadu_si128(own)));
+    }
+#endif
+    return at;
+}
+
+}  // namespace
 
 template <class Number>
 void widen(Element element, const void* values, std::int64_t step, std::int64_t count, Number* out) {
     with_values(element, [&]<class Value>() {
         const auto* own = static_cast<const Value*>(values);
         if (step == 1) {
-            for (std::int64_t at = 0; at < count; ++at) out[at] = number<Number>(own[at]);
+            std::int64_t begin = 0;
+            if constexpr (std::is_same_v<Value, Float16> && std::is_same_v<Number, float>) {
+                begin = convert_halves(own, count, out);
+            }
+            for (std::int64_t at = begin; at < count; ++at) out[at] = number<Number>(own[at]);
         } else {
             for (std::int64_t at = 0; at < count; ++at) out[at] = number<Number>(own[at * step]);
         }

@@ -34,6 +34,23 @@ def test_every_pattern_of_bits_is_its_number(dtype: str, order: str) -> None:
 
 
 @halves
+@pytest.mark.parametrize("column", [0, 15, 16, 23, 24, 28])
+def test_in_single_precision_every_pattern_of_bits_is_its_number_too(
+    dtype: str, column: int
+) -> None:
+    """Several values are converted at once, so that each place among them is tried."""
+    every = np.arange(1 << 16, dtype=np.uint16).view(dtype)
+    every = every[np.isfinite(every.astype(np.float32))]
+    data = np.zeros((len(every), 29), np.uint16)
+    data[:, column] = every.view(np.uint16)
+    found = np.empty(len(every))
+    query = np.ones(29, np.float32)
+    dense = _native.Dense(data, ELEMENTS[dtype], Metric.INNER_PRODUCT, query, block=1, shift=0)
+    _native.screen(dense, query[None], np.arange(len(every)), Team(1), found[None], None)
+    np.testing.assert_array_equal(found, every.astype(np.float64))
+
+
+@halves
 def test_the_data_is_not_copied(dtype: str) -> None:
     data = np.zeros((4, 6), dtype)[::-1, ::2]
     values, element = for_kernels(data)

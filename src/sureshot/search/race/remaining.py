@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from sureshot.search.race import policy
@@ -25,9 +26,12 @@ def much_is_spent(race: Race, ahead: int) -> bool:
 
 
 def finishing_pays(race: Race, margin: float = 1.0) -> bool:
-    """Return whether to read the undecided arms to the end is so many times cheaper than to sample on."""
+    """Return whether to read the undecided arms to the end is so many times cheaper than to sample on.
+
+    Before an arm was evaluated this is asked of the threshold that estimates promise.
+    """
     threshold = race.threshold
-    if _rough(race):
+    if threshold == -math.inf or _rough(race):
         # The first arms that were evaluated are seldom the best ones: the threshold will rise.
         likely = race.ledger.likely_threshold(race.problem.k)
         threshold = max(threshold, likely, race.problem.expected_score)
