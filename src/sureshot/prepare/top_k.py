@@ -214,8 +214,9 @@ def _columns_together(request: TopKRequest, bounds: KnownBounds, team: Team) -> 
     The first query decides for all of them. Blocks save time, not numbers: under a budget coordinates are read one by one.
     """
     data = request.data
-    in_memory = isinstance(data, np.ndarray)
-    in_columns = in_memory and is_coordinate_major(data) and request.budget is None
+    in_columns = (
+        isinstance(data, np.ndarray) and is_coordinate_major(data) and request.budget is None
+    )
     if bounds.norms is not None or request.metric == "cosine":
         if not bounds.limits_known:
             return COLUMNS_FOR_NORMS
