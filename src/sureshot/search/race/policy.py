@@ -66,7 +66,6 @@ class Policy:
     replay_from: float = (
         0.5  # predicted cost, of reading to the end, that is worth a replay of all bets
     )
-    give_up_from: float = 2.0  # the same at which a race by column ends without an exact threshold
     fewest_steps: int = 32  # before anything is predicted
     most_memory: float = 1.3  # of the bytes that bets may take, predicted for the end of the search
 

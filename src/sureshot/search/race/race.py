@@ -361,10 +361,6 @@ class Race:
             self.put_off = 0
             return nothing
         if self.threshold == -math.inf and self.survey is not None:
-            left = self.undecided()
-            by_column = self.problem.source.coordinate_major
-            if by_column and finishing_pays(self, self.rules.give_up_from) and self._affords(left):
-                return left  # An exact score takes a cache line for each number there.
             # Estimates of many arms promise too much: only an exact threshold tells what it takes.
             candidates = self.survey.candidates
             if self._affords(candidates):

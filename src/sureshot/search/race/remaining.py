@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from sureshot.search.race import policy
@@ -26,12 +25,9 @@ def much_is_spent(race: Race, ahead: int) -> bool:
 
 
 def finishing_pays(race: Race, margin: float = 1.0) -> bool:
-    """Return whether to read the undecided arms to the end is so many times cheaper than to sample on.
-
-    Before an arm was evaluated this is asked of the threshold that estimates promise.
-    """
+    """Return whether to read the undecided arms to the end is so many times cheaper than to sample on."""
     threshold = race.threshold
-    if threshold == -math.inf or _rough(race):
+    if _rough(race):
         # The first arms that were evaluated are seldom the best ones: the threshold will rise.
         likely = race.ledger.likely_threshold(race.problem.k)
         threshold = max(threshold, likely, race.problem.expected_score)
