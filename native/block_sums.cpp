@@ -400,14 +400,16 @@ template <class Reward, bool with_squares>
 void sum_by_column(const Matrix& matrix, const double* query, Arms arms, Blocks blocks, double* sums,
                    std::int64_t stride, double* squares) {
     const Places places = places_of(matrix, arms);
-    const std::int64_t blocks_ahead = 1 + lines_ahead / arms.count;
+    const auto fetch = [&](std::int64_t b) {
+        const Range next = coordinates_of(matrix, blocks, b);
+        const std::int64_t end = smaller(next.end, next.begin + columns_ahead);
+        for (std::int64_t j = next.begin; j < end; ++j) fetch_column(matrix, j, places, 0, arms.count);
+    };
+    const std::int64_t blocks_ahead = 1 + lines_ahead / (arms.count * smaller(blocks.size, columns_ahead));
+    for (std::int64_t b = 0; b < smaller(blocks_ahead, blocks.count); ++b) fetch(b);
     for (std::int64_t b = 0; b < blocks.count; ++b) {
         const Range range = coordinates_of(matrix, blocks, b);
-        if (b + blocks_ahead < blocks.count) {
-            const Range next = coordinates_of(matrix, blocks, b + blocks_ahead);
-            const std::int64_t end = smaller(next.end, next.begin + columns_ahead);
-            for (std::int64_t j = next.begin; j < end; ++j) fetch_column(matrix, j, places, 0, arms.count);
-        }
+        if (b + blocks_ahead < blocks.count) fetch(b + blocks_ahead);
         double* out = sums + b * stride;
         double* squares_out = with_squares ? squares + b * stride : nullptr;
         if (blocks.size == 1) {

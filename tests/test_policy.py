@@ -29,9 +29,11 @@ ROWS = Costs(
     lone_step=7.0,
     draw=0.0,
     row=2.0,
+    first_row=0.0,
     rest=2.0,
     round=0.0,
     ledger_bytes=1 << 20,
+    n_arms=2000,
 )
 
 TEAM = _native.Team(2)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
     from sureshot.search.problem import Answer
 
-# Arms are then dropped one by one, also where it would be cheaper to read them all to the end.
-NEVER_GIVE_UP = dataclasses.replace(policy.DEFAULT, finish_after=1e9)
+# Arms are then dropped one by one, also where it would be cheaper to evaluate them or to read them all to the end.
+NEVER_GIVE_UP = dataclasses.replace(policy.DEFAULT, finish_after=1e9, most_slow_arms=64)
 
 
 def checked_search(

@@ -20,10 +20,19 @@ if TYPE_CHECKING:
 SCATTERED_LINE = 3.5
 NEXT_LINE = 2.0
 # A cache line of a row that is read to the end without some of its blocks, and by column a number: of one
-# row alone, and of all rows.
+# row alone, and of all rows. By column: to come to another run of columns.
 PICKED_LINE = 6.5
-PICKED_NUMBER = 40.0
-PICKED_NUMBER_OF_ALL = 0.5
+PICKED_NUMBER = 3.5
+PICKED_NUMBER_OF_ALL = 0.2
+NEXT_RUN = 45.0
+# By column: a number of a row that is evaluated with others, and besides of the first of them: their pages are found
+# together.
+NUMBER_OF_ROW = 3.5
+NUMBER_OF_FIRST_ROW = 4.5
+# By column: a number of a block of which squares are added up as well.
+SQUARED_NUMBER = 0.5
+# By column: to come to a column of a block, however few arms are read.
+NEXT_COLUMN = 100.0
 # To come back to an arm: its row must be found in memory again, and its bets. Chosen by timing whole
 # searches; the calibration, which comes back at once, finds less.
 VISIT_OF_ROW = 200.0
@@ -57,14 +66,18 @@ ROUND = 120_000.0
 
 @dataclass(frozen=True, slots=True)
 class ReadingCosts:
-    """What reading costs. All but `visit` and `round` are the cost of one block of one arm."""
+    """What reading costs. All but `next_block`, `run`, `visit` and `round` are the cost of one block of one arm."""
 
-    block: float  # where many arms are read
-    lone_block: float  # where few arms are read
-    row: float  # of a row that is read whole, alone
+    block: float  # where many arms are read,
+    squares: float  # and so much more if their squares are added up
+    lone_block: float  # where few arms are read,
+    next_block: float  # besides which so much is spent on a block, however few they are
+    row: float  # of a row that is read whole, with few others,
+    first_row: float  # besides which the first of these costs so much
     everything: float  # if all rows are read whole
-    partial_row: float  # of a row that is read without some blocks, alone
+    partial_row: float  # of a row that is read without some blocks, with few others
     partial_everything: float  # if all rows are read without these blocks
+    run: float  # to come to another run of such blocks
     visit: float  # to come back to an arm
     round: float
     # Whether every number has a price of its own, so that reading costs all the time there is and no number
@@ -76,11 +89,15 @@ def uniform(block: float, *, round: float = 0.0, each_number_is_paid: bool = Fal
     """Return the costs of a storage where a block costs the same wherever it is."""
     return ReadingCosts(
         block=block,
+        squares=0.0,
         lone_block=block,
+        next_block=0.0,
         row=block,
+        first_row=0.0,
         everything=block,
         partial_row=block,
         partial_everything=block,
+        run=0.0,
         visit=0.0,
         round=round,
         each_number_is_paid=each_number_is_paid,
@@ -101,11 +118,15 @@ def from_storage(access: Access, block: int, bytes_per_number: int) -> ReadingCo
         row = scattered = units * access.request + numbers * bytes_per_number * access.byte
     return ReadingCosts(
         block=scattered / access.unit_rows,
+        squares=0.0,
         lone_block=scattered,
+        next_block=0.0,
         row=row,
+        first_row=0.0,
         everything=stream,
         partial_row=scattered,
         partial_everything=scattered / access.unit_rows,
+        run=0.0,
         visit=0.0,
         round=access.round,
     )
@@ -128,22 +149,30 @@ def in_memory(block: int, bytes_per_number: int, *, coordinate_major: bool) -> R
         # A column lies together, and so does the next value of all rows, but not of one row.
         return ReadingCosts(
             block=NEXT_LINE * lines,
+            squares=SQUARED_NUMBER * block,
             lone_block=SCATTERED_LINE * block,
-            row=SCATTERED_LINE * block,
+            next_block=NEXT_COLUMN * block,
+            row=NUMBER_OF_ROW * block,
+            first_row=NUMBER_OF_FIRST_ROW * block,
             everything=NEXT_LINE * lines,
             partial_row=PICKED_NUMBER * block,
             partial_everything=PICKED_NUMBER_OF_ALL * block,
+            run=NEXT_RUN,
             visit=VISIT_OF_COLUMN,
             round=ROUND,
         )
     lines = max(1.0, lines)
     return ReadingCosts(
         block=SCATTERED_LINE * lines,
+        squares=0.0,
         lone_block=SCATTERED_LINE * lines,
+        next_block=0.0,
         row=NEXT_LINE * lines,
+        first_row=0.0,
         everything=NEXT_LINE * lines,
         partial_row=PICKED_LINE * lines,
         partial_everything=PICKED_LINE * lines,
+        run=0.0,
         visit=VISIT_OF_ROW,
         round=ROUND,
     )

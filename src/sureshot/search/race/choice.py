@@ -162,7 +162,7 @@ def least_cost(sizes: Sizes, rules: policy.Policy, n_begin: int | None = None) -
         )
     costs = costs_of(sizes.costs, sizes.n_arms)
     n_arms, length = n_begin or sizes.n_arms, sizes.n_blocks
-    front, cost = 0, sizes.k * costs.row * length
+    front, cost = 0, costs.of_rows(sizes.k, length)
     while front < min(rules.fewest_steps, length):
         stop = policy.next_front(rules, costs, front, length, n_arms)
         cost += costs.round + n_arms * costs.visit

@@ -62,6 +62,9 @@ class Policy:
     finish_after: float = 0.07  # spent before it is considered
     rough_until: float = 0.2  # spent before predictions use the exact threshold, not the likely one
     rough_steps: int = 64  # read before that, too
+    probes: int = (
+        2  # arms that seem best, evaluated to see whether they are, where rows are expensive
+    )
     ask_again_after: float = 1.5  # times the steps at which it did not pay by far
     replay_from: float = (
         0.5  # predicted cost, of reading to the end, that is worth a replay of all bets
@@ -156,7 +159,7 @@ def limit_to_begin(
     never_read = np.searchsorted(some, policy.reachable * least) / len(some) * len(limits)
     # Many of them would have been suspended after a first look.
     saved = never_read * (costs.visit + policy.first_front * costs.step)
-    at_risk = policy.waiting_rounds * costs.round + k * costs.row * length
+    at_risk = policy.waiting_rounds * costs.round + costs.of_rows(k, length)
     return least if saved > at_risk else None
 
 
@@ -197,18 +200,21 @@ def kth_largest(values: Floats, k: int) -> float:
     return float(np.partition(values, len(values) - k)[len(values) - k])
 
 
-def evaluation_pays(policy: Policy, waste: float, evaluation: float, next_round: float) -> bool:
+def evaluation_pays(
+    policy: Policy, waste: float, evaluation: float, next_round: float, again: float = 0.0
+) -> bool:
     """Return whether to evaluate the candidates exactly now.
 
     Each candidate may turn out not to belong to the top k; the expected number of such wasted
-    evaluations, times what one costs, is compared with another round for the other arms.
+    evaluations, times what one costs, is compared with another round for the other arms. `again` is what it costs
+    not to wait for others to be evaluated together with.
     """
-    return policy.patience * waste * evaluation <= next_round
+    return policy.patience * waste * evaluation + again <= next_round
 
 
 def looking_again_pays(costs: Costs, waiting: int, candidates: int, length: int) -> bool:
     """Return whether to judge so many suspended arms again costs less than the candidates would in vain."""
-    return costs.visit * waiting < costs.row * length * candidates
+    return costs.visit * waiting < costs.of_rows(candidates, length)
 
 
 def few_arms_are_slow(costs: Costs, arms: int, steps: int, length: int) -> bool:
@@ -216,7 +222,7 @@ def few_arms_are_slow(costs: Costs, arms: int, steps: int, length: int) -> bool:
 
     Bets are placed on many arms at a time, so a step costs something however few they are.
     """
-    return costs.row * length * arms < (costs.lone_step * arms + costs.draw) * steps
+    return costs.of_rows(arms, length) < costs.of_steps(arms, steps)
 
 
 def how_many_to_evaluate(costs: Costs, needed: Floats, front: int, length: int) -> int:
@@ -229,13 +235,14 @@ def how_many_to_evaluate(costs: Costs, needed: Floats, front: int, length: int) 
     without = (
         costs.lone_step * together + costs.draw * most + costs.round * math.log2(1 + most / front)
     )
-    if without <= costs.row * length:  # what a single evaluation costs
+    if without <= costs.of_rows(1, length):
         return 0
     slowest = np.append(np.sort(needed)[::-1], 0.0)
     left = np.cumsum(slowest[::-1])[::-1]
     rounds = np.log2(1 + slowest / front)
     cost = costs.lone_step * left + costs.draw * slowest + costs.round * rounds
-    cost += costs.row * length * np.arange(len(slowest))
+    cost += costs.of_rows(np.arange(len(slowest), dtype=np.float64), length)
+    cost[0] -= costs.of_rows(0, length)
     return int(np.argmin(cost))
 
 

@@ -62,8 +62,9 @@ class Race:
         self.costs = costs_of(
             problem.source.costs,
             len(problem.arms),
-            whole_rows=of_scores is None,
             blocks_per_step=count / self.order.length,
+            of_scores=of_scores,
+            norms=intervals.square_limit is not None,
         )
         self.allowance = Allowance(self)
         self.ladder = Ladder()
@@ -91,7 +92,9 @@ class Race:
         self.highest_guess = self.guess  # at which an arm may have been suspended
         # Up to where the active arms are read next, while none of them is judged or evaluated.
         self.next_stop: int | None = None
-        self.next_look = 0.0  # the front at which it is asked again whether to give up
+        self.next_look = (
+            0.0  # the steps of all arms before which it is asked again whether to give up
+        )
         self.survey: _native.Survey | None = None
         self.put_off = self._put_off()
 
@@ -224,11 +227,12 @@ class Race:
             behind = waiting[there]
             if len(behind) == 0:
                 continue
-            if policy.few_arms_are_slow(
-                self.costs, len(behind), stop - start, self.order.length
-            ) and self._affords(behind):
-                self.evaluate(behind)
-                continue
+            slow = self._slowest(behind, start, stop)
+            if len(slow) and self._affords(slow):
+                self.evaluate(slow)
+                behind = behind[ledger.status[behind] == ACTIVE]
+                if len(behind) == 0:
+                    continue
             steps = len(behind) * (stop - start)
             affordable = self.budget.allows(steps * self.problem.source.blocks.size)
             if not affordable or (read and much_is_spent(self, steps)):
@@ -315,7 +319,9 @@ class Race:
             self.rules,
             survey.waste,
             self.costs.row * (self.order.length - self.front),
-            self.costs.step * survey.others * ahead + self.costs.round,
+            self.costs.of_steps(survey.others, ahead) + self.costs.round,
+            # The first ones are evaluated sooner or later.
+            self.costs.of_rows(0, self.order.length) if self.threshold > -math.inf else 0.0,
         )
 
     def _slow_arms(self, survey: _native.Survey) -> Ints:
@@ -323,14 +329,22 @@ class Race:
         if self.front < self.rules.fewest_steps or survey.others > self.rules.most_slow_arms:
             return np.empty(0, dtype=np.int64)
         others = self.ledger.other_arms(survey)
-        ahead = self._next_front(survey.others) - self.front
-        if policy.few_arms_are_slow(self.costs, len(others), ahead, self.order.length):
-            return others
-        needed = self.ledger.needed_steps(
-            others, self.order.length, self.guess + self.problem.epsilon, self.log_level
-        )
-        count = policy.how_many_to_evaluate(self.costs, needed, self.front, self.order.length)
-        slow: Ints = others[np.argsort(-needed, kind="stable")[:count]] if count else others[:0]
+        return self._slowest(others, self.front, self._next_front(survey.others))
+
+    def _slowest(self, positions: Ints, start: int, stop: int) -> Ints:
+        """Return those of some arms, which have read up to `start`, that cost less to evaluate than to read on.
+
+        The next round would read them up to `stop`.
+        """
+        rules, costs, length = self.rules, self.costs, self.order.length
+        if policy.few_arms_are_slow(costs, len(positions), stop - start, length):
+            return positions
+        if start < rules.fewest_steps or len(positions) > rules.most_slow_arms:
+            return positions[:0]
+        score = max(self.guess, self.threshold) + self.problem.epsilon
+        needed = self.ledger.needed_steps(positions, length, score, self.log_level)
+        count = policy.how_many_to_evaluate(costs, needed, start, length)
+        slow: Ints = positions[np.argsort(-needed, kind="stable")[:count]]
         return slow
 
     def _affords(self, positions: Ints) -> bool:
@@ -345,12 +359,14 @@ class Race:
         nothing = np.empty(0, dtype=np.int64)
         if self.allowance.share < 1 and not self._affords(self.undecided()):
             return nothing
-        # To predict takes about as long as a round: not in every round, while memory is no matter.
-        if self.front < self.next_look and 2 * self.ledger.bytes < self.costs.ledger_bytes:
-            return nothing
         if self.front < self.rules.fewest_steps:
             return nothing
-        if not much_is_spent(self, self.steps_ahead()):
+        ahead = self.steps_ahead()
+        # To predict takes about as long as a round: not in every round, while memory is no matter.
+        asked = self.steps_read + ahead < self.next_look
+        if asked and 2 * self.ledger.bytes < self.costs.ledger_bytes:
+            return nothing
+        if not much_is_spent(self, ahead):
             return nothing
         if self.put_off:
             # Nothing can be predicted of arms that were never read.
@@ -364,19 +380,33 @@ class Race:
             # Estimates of many arms promise too much: only an exact threshold tells what it takes.
             candidates = self.survey.candidates
             if self._affords(candidates):
-                self.evaluate(candidates)
+                if self._promises_are_empty(candidates) and self._affords(self.undecided()):
+                    return self.undecided()
+                self.evaluate(candidates[self.ledger.status[candidates] == ACTIVE])
         if self.threshold == -math.inf:
             return nothing
         # Before a replay at this threshold the wealth is out of date, and beaten arms are counted. But at one that is to rise
         # a replay tells less than what is expected.
         replay = not threshold_will_rise(self)
         if not finishing_pays(self, self.rules.replay_from if replay else 1.0):
-            self.next_look = self.rules.ask_again_after * self.front
+            self.next_look = self.rules.ask_again_after * self.steps_read
             return nothing
         if replay:
             self._drop(self.undecided())
         left = self.undecided()
         return left if len(left) and finishing_pays(self) and self._affords(left) else nothing
+
+    def _promises_are_empty(self, candidates: Ints) -> bool:
+        """Return whether what seems best is chance, and all is lost: where rows are expensive, some are evaluated to see.
+
+        Without a gap the largest of many estimates are the largest errors, and scores of such arms are like those of others.
+        """
+        probes = self.rules.probes
+        if self.costs.first_row == 0 or len(candidates) <= probes or not finishing_pays(self, 2.0):
+            return False
+        best = largest(self.ledger.estimates[candidates], probes)
+        self.evaluate(np.sort(candidates[best]))
+        return bool(self.known_scores().max() < self.ledger.likely_threshold(self.problem.k))
 
     def steps_ahead(self) -> int:
         """Return how many steps of all arms together are read next."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from sureshot.search.race import policy
@@ -27,7 +28,7 @@ def much_is_spent(race: Race, ahead: int) -> bool:
 def finishing_pays(race: Race, margin: float = 1.0) -> bool:
     """Return whether to read the undecided arms to the end is so many times cheaper than to sample on."""
     threshold = race.threshold
-    if _rough(race):
+    if _rough(race) or threshold == -math.inf:
         # The first arms that were evaluated are seldom the best ones: the threshold will rise.
         likely = race.ledger.likely_threshold(race.problem.k)
         threshold = max(threshold, likely, race.problem.expected_score)
