@@ -368,6 +368,24 @@ def test_a_search_by_column_does_not_give_up_on_spectra(
     assert np.median(shares) < 0.1
 
 
+def test_evaluations_wait_for_others_where_the_first_row_costs_more() -> None:
+    rules, next_round = policy.DEFAULT, 1000.0
+    assert policy.evaluation_pays(rules, 0.1, 2000.0, next_round)
+    assert not policy.evaluation_pays(rules, 0.1, 2000.0, next_round, again=500.0)
+    first = dataclasses.replace(ROWS, first_row=3.0)
+    assert first.of_rows(2, 1000) == ROWS.of_rows(2, 1000) + 3000
+    # One that needs 500 steps, 3,500, is worth a row of 2,000, but not the first one, of 5,000.
+    needed = np.array([10.0, 500.0])
+    assert policy.how_many_to_evaluate(ROWS, needed, front=100, length=1000) == 1
+    assert policy.how_many_to_evaluate(first, needed, front=100, length=1000) == 0
+
+
+def test_a_step_of_few_arms_costs_no_more_than_one_of_all() -> None:
+    columns = dataclasses.replace(ROWS, step=6.0, lone_step=60.0, draw=1800.0, n_arms=2000)
+    assert columns.of_steps(10, 5) == 5 * (600 + 1800)
+    assert columns.of_steps(1000, 5) == columns.of_steps(2000, 5) == 5 * (12_000 + 1800)
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_rows_without_a_gap_are_given_up_in_time(order: str) -> None:
     rng = np.random.default_rng(3)

@@ -15,6 +15,7 @@ import numpy as np
 from measurements.harness import machine
 from measurements.harness.page import left_aligned
 from measurements.policy.batch_costs import REPEATS, BatchCalibration, median_seconds
+from measurements.policy.column_costs import ColumnCalibration
 from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot.search.race import policy
@@ -122,6 +123,19 @@ class Calibration:
         return 1e9 * median_seconds(lambda repeat: orders[repeat].draw(count)) / count
 
 
+def column_costs(columns: ColumnCalibration) -> dict[str, tuple[float, float]]:
+    """Return what was measured of coordinate-major data, and what the code assumes."""
+    (row, first), (picked, run) = columns.rows(), columns.runs()
+    return {
+        "NUMBER_OF_ROW": (row, costs.NUMBER_OF_ROW),
+        "NUMBER_OF_FIRST_ROW": (first, costs.NUMBER_OF_FIRST_ROW),
+        "PICKED_NUMBER": (picked, costs.PICKED_NUMBER),
+        "NEXT_RUN": (run, costs.NEXT_RUN),
+        "NEXT_COLUMN": (columns.few_arms(), costs.NEXT_COLUMN),
+        "SQUARED_NUMBER": (columns.squares(), costs.SQUARED_NUMBER),
+    }
+
+
 def batch_costs(batch: BatchCalibration) -> dict[str, tuple[float, float]]:
     """Return what was measured of batches, and what the code assumes."""
     read, each = batch.product()
@@ -167,6 +181,7 @@ def main() -> None:
         "DRAW": (calibration.draw(), DRAW),
     }
     del calibration  # before the next array
+    measured |= column_costs(ColumnCalibration(options.rows, options.coordinates, options.threads))
     measured |= batch_costs(
         BatchCalibration(options.rows, options.coordinates // 10, options.threads)
     )

@@ -42,7 +42,7 @@ PARTS = (
     (SAMPLING, "sureshot.search.race.reading", "Reading.read_on"),
     (SAMPLING, "sureshot.search.race.reading", "Reading.bet_on"),
     ("replaying bets", "sureshot.search.race.race", "Race.suspend_and_drop"),
-    ("replaying bets", "sureshot.search.race.race", "Race._drop"),
+    ("replaying bets", "sureshot.search.race.race", "Race.drop"),
     ("choosing candidates", "sureshot.search.race.race", "Race.evaluate_candidates"),
     (EVALUATION, "sureshot.search.race.race", "Race.evaluate"),
     (EVALUATION, "sureshot.sources.dense", "DenseSource.exact_scores_of"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,9 +63,8 @@ class Policy:
     finish_after: float = 0.07  # spent before it is considered
     rough_until: float = 0.2  # spent before predictions use the exact threshold, not the likely one
     rough_steps: int = 64  # read before that, too
-    probes: int = (
-        2  # arms that seem best, evaluated to see whether they are, where rows are expensive
-    )
+    hopeless: float = 2.0  # times cheaper by estimates to read to the end than to sample on: then,
+    probes: int = 2  # where rows are expensive, so many arms that seem best are evaluated to see
     ask_again_after: float = 1.5  # times the steps at which it did not pay by far
     replay_from: float = (
         0.5  # predicted cost, of reading to the end, that is worth a replay of all bets
@@ -210,6 +210,38 @@ def evaluation_pays(
     not to wait for others to be evaluated together with.
     """
     return policy.patience * waste * evaluation + again <= next_round
+
+
+def steps_by_agreement(
+    earlier: Floats, later: Floats, errors: Floats, front: int, missing: float, reach: float, k: int
+) -> float:
+    """Return how many steps an arm needs, by how its first estimate agrees with one from other steps.
+
+    What both have in common, from arm to arm, are the scores; what all arms have in common counts for nothing. The k-th
+    best of normal scores is so far from most that the bets against these grow by `missing` in so many steps: with stakes
+    that their variance allows, by the standard `errors` of all steps up to the front, and that their limits do, which
+    allow a score of `reach`.
+
+    Examples
+    --------
+    >>> scores = np.random.default_rng(0).standard_normal(1000)
+    >>> round(steps_by_agreement(scores, scores, np.full(1000, 2.0), 100, 5.0, 0.0, 10))
+    800
+    >>> steps_by_agreement(scores, -scores, np.full(1000, 2.0), 100, 5.0, 0.0, 10)
+    inf
+    """
+    n_arms = len(earlier)
+    if 2 * k >= n_arms:
+        return math.inf
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = float(np.mean((earlier - earlier.mean()) * (later - later.mean())))
+        # Less what chance may add to it.
+        spread -= float(earlier.std() * later.std()) / math.sqrt(n_arms)
+        error = float(np.mean(np.square(errors)))
+    if not (spread > 0 and math.isfinite(error)):
+        return math.inf
+    distance = NormalDist().inv_cdf(1 - k / n_arms) * math.sqrt(spread)
+    return max(2 * missing * front * error / distance**2, missing * reach / distance)
 
 
 def looking_again_pays(costs: Costs, waiting: int, candidates: int, length: int) -> bool:

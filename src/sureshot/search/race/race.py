@@ -28,11 +28,7 @@ from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import costs_of
 from sureshot.search.race.ladder import Ladder
 from sureshot.search.race.reading import Reading, blocks_of_scores
-from sureshot.search.race.remaining import (
-    finishing_pays,
-    much_is_spent,
-    threshold_will_rise,
-)
+from sureshot.search.race.remaining import arms_to_finish, much_is_spent
 from sureshot.search.reward_limits import refuse_arm
 from sureshot.theory.rounding import rounding_share
 
@@ -96,6 +92,8 @@ class Race:
             0.0  # the steps of all arms before which it is asked again whether to give up
         )
         self.survey: _native.Survey | None = None
+        # Where rows are expensive: the steps of some first rounds, and the estimates that these make.
+        self.first_estimates: tuple[int, Floats] | None = None
         self.put_off = self._put_off()
 
     def _put_off(self) -> int:
@@ -140,6 +138,13 @@ class Race:
             return 0.0
         return self.tally.visits * self.costs.visit
 
+    def reach(self) -> float:
+        """Return the largest score that a typical limit allows, above the centres; 0 with norms, which set none."""
+        if self.problem.intervals.square_limit is not None:
+            return 0.0
+        limit = self.ladder.limit if self.estimated else np.median(self.problem.intervals.limit)
+        return float(self.order.left[0]) * float(limit)
+
     def undecided(self) -> Ints:
         """Return the positions of the arms that are neither dropped nor known."""
         return np.flatnonzero(self.ledger.status <= SUSPENDED)
@@ -174,6 +179,12 @@ class Race:
         )
         self.fronts.append(stop)
         self._take_in(met, active, start, stop)
+        if (
+            stop >= self.rules.fewest_steps
+            and self.first_estimates is None
+            and self.costs.first_row
+        ):
+            self.first_estimates = stop, self.ledger.estimates.copy()
         return True
 
     def _next_front(self, active: int) -> int:
@@ -205,7 +216,7 @@ class Race:
         Without a threshold only the best of them.
         """
         ledger = self.ledger
-        self._drop(ledger.arms_with(SUSPENDED))
+        self.drop(ledger.arms_with(SUSPENDED))
         waiting = ledger.arms_with(SUSPENDED)
         self.put_off = 0
         if self.threshold == -math.inf:
@@ -228,7 +239,7 @@ class Race:
             if len(behind) == 0:
                 continue
             slow = self._slowest(behind, start, stop)
-            if len(slow) and self._affords(slow):
+            if len(slow) and self.affords(slow):
                 self.evaluate(slow)
                 behind = behind[ledger.status[behind] == ACTIVE]
                 if len(behind) == 0:
@@ -241,7 +252,7 @@ class Race:
             self._read(behind, start, stop)
             read = True
             if guess is None:
-                self._drop(behind)
+                self.drop(behind)
             else:
                 self.judge(behind, guess, SUSPENDED)
         return True
@@ -294,7 +305,7 @@ class Race:
         theta = score + self.problem.epsilon
         self.ledger.judge(self.problem.team, positions, theta, self.log_level, beaten)
 
-    def _drop(self, positions: Ints) -> None:
+    def drop(self, positions: Ints) -> None:
         """Drop those of the arms that are beaten for sure."""
         self.next_stop = None
         if self.threshold > -math.inf and len(positions):
@@ -310,7 +321,7 @@ class Race:
             slow = self._slow_arms(survey)
             # These are no candidates.
             chosen = np.sort(np.concatenate([chosen, slow])) if len(slow) else slow
-        if len(chosen) and self._affords(chosen) and not bring_back(self, chosen):
+        if len(chosen) and self.affords(chosen) and not bring_back(self, chosen):
             self.evaluate(chosen)
 
     def _evaluation_pays(self, survey: _native.Survey) -> bool:
@@ -347,7 +358,7 @@ class Race:
         slow: Ints = positions[np.argsort(-needed, kind="stable")[:count]]
         return slow
 
-    def _affords(self, positions: Ints) -> bool:
+    def affords(self, positions: Ints) -> bool:
         """Return whether the budget allows to evaluate these arms."""
         numbers = self.reading.numbers_of_rows(positions)
         # The speed so far is that of bets; whole rows are read faster.
@@ -356,57 +367,7 @@ class Race:
 
     def arms_to_finish(self) -> Ints:
         """Return the undecided arms if to read them to the end is cheaper than to sample on."""
-        nothing = np.empty(0, dtype=np.int64)
-        if self.allowance.share < 1 and not self._affords(self.undecided()):
-            return nothing
-        if self.front < self.rules.fewest_steps:
-            return nothing
-        ahead = self.steps_ahead()
-        # To predict takes about as long as a round: not in every round, while memory is no matter.
-        asked = self.steps_read + ahead < self.next_look
-        if asked and 2 * self.ledger.bytes < self.costs.ledger_bytes:
-            return nothing
-        if not much_is_spent(self, ahead):
-            return nothing
-        if self.put_off:
-            # Nothing can be predicted of arms that were never read.
-            waiting = self.ledger.arms_with(SUSPENDED)
-            unread = waiting[self.ledger.steps[waiting] == 0]
-            self._drop(unread)
-            self.catch_up(unread[self.ledger.status[unread] == SUSPENDED])
-            self.put_off = 0
-            return nothing
-        if self.threshold == -math.inf and self.survey is not None:
-            # Estimates of many arms promise too much: only an exact threshold tells what it takes.
-            candidates = self.survey.candidates
-            if self._affords(candidates):
-                if self._promises_are_empty(candidates) and self._affords(self.undecided()):
-                    return self.undecided()
-                self.evaluate(candidates[self.ledger.status[candidates] == ACTIVE])
-        if self.threshold == -math.inf:
-            return nothing
-        # Before a replay at this threshold the wealth is out of date, and beaten arms are counted. But at one that is to rise
-        # a replay tells less than what is expected.
-        replay = not threshold_will_rise(self)
-        if not finishing_pays(self, self.rules.replay_from if replay else 1.0):
-            self.next_look = self.rules.ask_again_after * self.steps_read
-            return nothing
-        if replay:
-            self._drop(self.undecided())
-        left = self.undecided()
-        return left if len(left) and finishing_pays(self) and self._affords(left) else nothing
-
-    def _promises_are_empty(self, candidates: Ints) -> bool:
-        """Return whether what seems best is chance, and all is lost: where rows are expensive, some are evaluated to see.
-
-        Without a gap the largest of many estimates are the largest errors, and scores of such arms are like those of others.
-        """
-        probes = self.rules.probes
-        if self.costs.first_row == 0 or len(candidates) <= probes or not finishing_pays(self, 2.0):
-            return False
-        best = largest(self.ledger.estimates[candidates], probes)
-        self.evaluate(np.sort(candidates[best]))
-        return bool(self.known_scores().max() < self.ledger.likely_threshold(self.problem.k))
+        return arms_to_finish(self)
 
     def steps_ahead(self) -> int:
         """Return how many steps of all arms together are read next."""
@@ -464,7 +425,7 @@ class Race:
 
     def _proved_loss(self) -> float:
         """Return the epsilon that can be promised of the k best known arms."""
-        self._drop(self.undecided())
+        self.drop(self.undecided())
         left = self.undecided()
         if len(left) == 0:
             return 0.0
