@@ -57,10 +57,10 @@ def test_an_arm_that_needs_a_long_order_alone_is_evaluated() -> None:
 def test_no_arm_is_evaluated_while_all_others_cost_less_than_one() -> None:
     """Rounds count, too: twice as far as the front is one more round."""
     needed = np.array([100.0, 100.0])
-    dear = dataclasses.replace(ROWS, round=700.0)
+    costly = dataclasses.replace(ROWS, round=700.0)
     assert policy.how_many_to_evaluate(ROWS, needed, front=100, length=1000) == 0
-    assert policy.how_many_to_evaluate(dear, np.array([1.0, 100.0]), front=100, length=1000) == 0
-    assert policy.how_many_to_evaluate(dear, np.array([1.0, 280.0]), front=100, length=1000) == 1
+    assert policy.how_many_to_evaluate(costly, np.array([1.0, 100.0]), front=100, length=1000) == 0
+    assert policy.how_many_to_evaluate(costly, np.array([1.0, 280.0]), front=100, length=1000) == 1
 
 
 def test_the_longest_rows_begin_if_that_saves_more_than_it_risks() -> None:
