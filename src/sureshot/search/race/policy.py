@@ -63,7 +63,9 @@ class Policy:
     finish_after: float = 0.07  # spent before it is considered
     rough_until: float = 0.2  # spent before predictions use the exact threshold, not the likely one
     rough_steps: int = 64  # read before that, too
-    hopeless: float = 2.0  # times cheaper by estimates to read to the end than to sample on: then,
+    probe_from: float = (
+        2.0  # times cheaper by estimates to read to the end than to sample on: then,
+    )
     probes: int = 2  # where rows are expensive, so many arms that seem best are evaluated to see
     ask_again_after: float = 1.5  # times the steps at which it did not pay by far
     replay_from: float = (

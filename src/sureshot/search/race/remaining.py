@@ -77,14 +77,14 @@ def arms_to_finish(race: Race) -> Ints:
 
 
 def _promises_are_empty(race: Race, candidates: Ints) -> bool:
-    """Return whether what seems best is chance, and all is lost: where rows are expensive, some are evaluated to see.
+    """Return whether what seems best is chance, and arms are to be read to the end: where rows are expensive, some are evaluated to see.
 
     Without a gap the largest of many estimates are the largest errors, and scores of such arms are like those of others.
     """
     probes = race.rules.probes
     if race.costs.first_row == 0 or len(candidates) <= probes:
         return False
-    if not finishing_pays(race, race.rules.hopeless):
+    if not finishing_pays(race, race.rules.probe_from):
         return False
     best = largest(race.ledger.estimates[candidates], probes)
     race.evaluate(np.sort(candidates[best]))
