@@ -47,3 +47,10 @@ def test_estimates_without_a_gap_predict_no_end(seed: int) -> None:
 
 def test_few_arms_predict_nothing_by_agreement() -> None:
     assert agreement(np.arange(20.0), np.zeros((2, 20))) == math.inf
+
+
+@pytest.mark.parametrize("unit", [2.0**-537, 2.0**510, 2.0**512, 2.0**1000])
+def test_scores_of_any_size_predict_something(unit: float) -> None:
+    """Squares may be too large or too small for float64: then nothing is predicted, and nothing fails."""
+    scores = unit * np.random.default_rng(0).standard_normal(1000)
+    assert agreement(scores, np.zeros((2, 1000))) >= 0

@@ -240,10 +240,10 @@ def steps_by_agreement(
         # Less what chance may add to it.
         spread -= float(earlier.std() * later.std()) / math.sqrt(n_arms)
         error = float(np.mean(np.square(errors)))
-    if not (spread > 0 and math.isfinite(error)):
+    square = NormalDist().inv_cdf(1 - k / n_arms) ** 2 * spread  # of the distance
+    if not (0 < square < math.inf and math.isfinite(error)):
         return math.inf
-    distance = NormalDist().inv_cdf(1 - k / n_arms) * math.sqrt(spread)
-    return max(2 * missing * front * error / distance**2, missing * reach / distance)
+    return max(2 * missing * front * error / square, missing * reach / math.sqrt(square))
 
 
 def looking_again_pays(costs: Costs, waiting: int, candidates: int, length: int) -> bool:
