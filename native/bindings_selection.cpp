@@ -93,10 +93,10 @@ BatchBest batch_best(const IdTableOut& positions, const TableOut& scores, const 
 
 // Queries that an operand borrows live as long as it does.
 struct BorrowedOperand {
-    BorrowedOperand(FloatTable table, Team& team)
+    BorrowedOperand(FloatTable table, Team& team, std::int64_t n_rows)
         : queries(std::move(table)),
           own(team, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
-              static_cast<std::int64_t>(queries.shape(1))) {}
+              static_cast<std::int64_t>(queries.shape(1)), n_rows) {}
 
     FloatTable queries;
     Operand own;
@@ -178,10 +178,11 @@ void bind_selection(nb::module_& m) {
         "scale"_a.noconvert(),
         "Return the lengths and the constant of query_errors, and offset, fixed and factor of arm_errors: those that "
         "Operand.candidates computes with.");
-    m.def("packed_together", &packed_together, "width"_a,
-          "Return how many queries of this width an operand packs; 0 if none.");
+    m.def("queries_together", &queries_together, "count"_a, "width"_a, "n_rows"_a,
+          "Return how many of so many queries an operand takes that is multiplied with so many rows.");
     nb::class_<BorrowedOperand>(m, "Operand", "Queries in float32, as products of them with rows are made.")
-        .def(nb::init<FloatTable, Team&>(), "queries"_a.noconvert(), "team"_a, nb::call_guard<Released>())
+        .def(nb::init<FloatTable, Team&, std::int64_t>(), "queries"_a.noconvert(), "team"_a, "n_rows"_a,
+             nb::call_guard<Released>())
         .def_prop_ro("roundings", [](const BorrowedOperand& operand) { return operand.own.roundings(); },
                      "How often a term of a product is rounded at most.")
         .def(

@@ -114,7 +114,9 @@ struct StripTile {
     bool begun;
     float* scores;
     std::int64_t stride;
-    const char* const* next;  // what is read next, next_bytes for each row: it is fetched meanwhile. May be null
+    // What is read next: so many bytes from each of these on. It is fetched meanwhile.
+    const char* const* next;
+    std::int64_t n_next;
     std::int64_t next_bytes;
 };
 constexpr std::int64_t strip_queries = 16;

@@ -154,10 +154,10 @@ void multiply_strips(const StripTile& tile) noexcept {
     const std::int64_t vectors = (tile.n_queries + floats_in_a_register - 1) / floats_in_a_register;
     const std::int64_t calls = (tile.n_rows + rows_side_by_side - 1) / rows_side_by_side *
                                ((vectors + most_vectors - 1) / most_vectors);
-    // With each of these calls some cache lines of the rows that follow.
+    // With each of these calls some cache lines of what is read next.
     constexpr std::int64_t line = 64;
-    const std::int64_t lines_of_row = (tile.next_bytes + line - 1) / line;
-    const std::int64_t lines = tile.next == nullptr ? 0 : tile.n_rows * lines_of_row;
+    const std::int64_t lines_each = (tile.next_bytes + line - 1) / line;
+    const std::int64_t lines = tile.n_next * lines_each;
     const std::int64_t lines_at_once = (lines + calls - 1) / calls;
     std::int64_t fetched = 0;
     for (std::int64_t vector = 0; vector < vectors; vector += most_vectors) {
@@ -169,7 +169,7 @@ void multiply_strips(const StripTile& tile) noexcept {
         const std::int64_t query = vector * floats_in_a_register;
         for (std::int64_t row = 0; row < tile.n_rows; row += rows_side_by_side) {
             for (const std::int64_t stop = smaller(fetched + lines_at_once, lines); fetched < stop; ++fetched) {
-                fetch_ahead(tile.next[fetched / lines_of_row] + fetched % lines_of_row * line);
+                fetch_ahead(tile.next[fetched / lines_each] + fetched % lines_each * line);
             }
             multiply_most<most_vectors>(vectors - vector, tile.rows + row * strip_row_stride, own, tile.columns,
                                         {tile.scores + row * tile.stride + query, tile.stride, tile.n_rows - row,

@@ -2,22 +2,22 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <optional>
 
-#include "arena.hpp"
 #include "matrix.hpp"
+#include "strips.hpp"
 #include "team.hpp"
 
 namespace sureshot {
 
-// How many queries of this width can be packed at a time; 0 if that takes too much memory for a number that pays.
-std::int64_t packed_together(std::int64_t width);
+// How many of so many queries an operand takes that is multiplied with so many rows: packed queries take memory.
+std::int64_t queries_together(std::int64_t count, std::int64_t width, std::int64_t n_rows);
 
-// The queries of a product, as the kernels read them: packed if they are many, and as they are, borrowed, if not.
+// The queries of a product, which are borrowed: as the kernels read them, packed if they are many.
 class Operand {
  public:
-    // Throws Cancelled.
-    Operand(Team& team, const float* queries, std::int64_t count, std::int64_t width);
+    // For products with so many rows. Throws Cancelled.
+    Operand(Team& team, const float* queries, std::int64_t count, std::int64_t width, std::int64_t n_rows);
 
     std::int64_t count() const { return count_; }
     std::int64_t width() const { return width_; }
@@ -29,16 +29,12 @@ class Operand {
     void multiply(Team& team, const Matrix& matrix, Arms arms, float* scores, double* squares) const;
 
  private:
-    void multiply_packed(Team& team, const Matrix& matrix, Arms arms, float* scores, double* squares) const;
     void multiply_as_they_are(Team& team, const Matrix& matrix, Arms arms, float* scores, double* squares) const;
 
     const float* queries_;
     std::int64_t count_, width_;
-    std::int64_t panel_;  // columns that are added up before they are added to a score
-    Arena room_;
-    // The strips of some queries and the columns of one panel, for each panel and in it for each few queries. Empty
-    // unless the queries are packed.
-    std::vector<float*> strips_;
+    std::optional<Strips> strips_;  // if they are packed once
+    bool by_panel_ = false;         // whether they are packed for some rows at a time
 };
 
 }  // namespace sureshot

@@ -54,11 +54,10 @@ Selection::Selection(std::vector<double> units, std::vector<double> lengths, std
       units_(std::move(units)),
       lengths_(std::move(lengths)),
       // What the jobs of a team fill is allocated before: they must not throw.
-      room_(nullptr, Freed{&arena_, units_.size() * most_ * sizeof(Candidate)}) {
-    room_.reset(static_cast<Candidate*>(arena_.allocate(room_.get_deleter().bytes, alignof(Candidate))));
+      room_(static_cast<std::int64_t>(units_.size() * most_)) {
     own_.reserve(units_.size());
     for (std::size_t query = 0; query < units_.size(); ++query) {
-        own_.push_back({room_.get() + query * most_, 0, full_at(0, k_, most_), -infinity});
+        own_.push_back({room_.data() + query * most_, 0, full_at(0, k_, most_), -infinity});
     }
 }
 

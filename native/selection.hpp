@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "arena.hpp"
@@ -49,11 +48,6 @@ private:
     struct Candidate {
         std::int64_t arm;
         double low, high;
-    };
-    struct Freed {
-        Arena* arena;
-        std::size_t bytes;
-        void operator()(Candidate* room) const { arena->deallocate(room, bytes, alignof(Candidate)); }
     };
     // The arms whose high end was not below the threshold when they came, and the threshold: the k-th best low end of
     // those that had come when the list was last full. To choose among many now and then costs less than to
@@ -104,8 +98,7 @@ private:
 
     std::size_t k_, most_;
     std::vector<double> units_, lengths_;
-    Arena arena_;
-    std::unique_ptr<Candidate[], Freed> room_;
+    Room<Candidate> room_;
     std::vector<Query> own_;
     bool begun_ = false;
 };

@@ -56,15 +56,16 @@ def test_products_of_kernels_are_within_their_bounds(
             arms = np.arange(1, n_rows + 1)
             scores = np.empty((n_rows, n_queries), np.float32)
             squares = np.empty(n_rows)
-            operand = _native.Operand(queries, Team(2))
-            operand.multiply(dense_of(data), arms, Team(2), scores, squares)
             rows, asked = data[1:].astype(np.float64), queries.astype(np.float64)
-            share = any_order_share(operand.roundings, 2.0**-24) + 1e-12
-            assert (
-                np.abs(scores - rows @ asked.T) <= share * (np.abs(rows) @ np.abs(asked.T))
-            ).all()
-            exact = np.square(rows).sum(axis=1)
-            assert (np.abs(squares - exact) <= share * exact).all()
+            exact, squared = rows @ asked.T, np.square(rows).sum(axis=1)
+            terms = np.abs(rows) @ np.abs(asked.T)
+            # Many queries are packed panel by panel for few rows, and once for many.
+            for expected_rows in (n_rows, 5000):
+                operand = _native.Operand(queries, Team(2), expected_rows)
+                operand.multiply(dense_of(data), arms, Team(2), scores, squares)
+                share = any_order_share(operand.roundings, 2.0**-24) + 1e-12
+                assert (np.abs(scores - exact) <= share * terms).all()
+                assert (np.abs(squares - squared) <= share * squared).all()
     finally:
         _native.use_instruction_set(before)
 
@@ -112,9 +113,9 @@ def test_candidates_of_kernels_are_those_of_products_and_their_errors(*, both_si
     arms, scale = np.arange(n_arms), np.exp(rng.standard_normal(n_arms))
     queries = np.concatenate([data[95:105], rng.standard_normal((60, width), dtype=np.float32)])
     for count, k in ((70, 9), (12, 3)):
-        (asked,) = ProductQueries.groups(queries[:count], data.dtype, team)
+        (asked,) = ProductQueries.groups(queries[:count], data.dtype, team, count)
         assert asked is not None
-        operand, dense = _native.Operand(asked.values, team), dense_of(data)
+        operand, dense = _native.Operand(asked.values, team, n_arms), dense_of(data)
         terms = products.error_terms(
             width=width,
             roundings=operand.roundings,
@@ -176,7 +177,7 @@ def test_scores_of_pairs_have_the_bits_of_scores_of_rows(metric: Any, dtype: Any
 def test_queries_of_a_moderate_size_are_not_copied() -> None:
     queries = np.random.default_rng(22).standard_normal((7, 30), dtype=np.float32)
     queries[3] = 0
-    (group,) = ProductQueries.groups(queries, queries.dtype, Team(1))
+    (group,) = ProductQueries.groups(queries, queries.dtype, Team(1), len(queries))
     assert group is not None
     assert np.shares_memory(group.values, queries)
     np.testing.assert_allclose(group.norms, np.linalg.norm(queries.astype(np.float64), axis=1))

@@ -74,7 +74,7 @@ class BatchCalibration:
     def _multiply(self, count: int) -> float:
         scores, squares = np.empty((len(self.data), count), np.float32), np.empty(len(self.data))
         return median_seconds(
-            lambda _: _native.Operand(self.queries[:count], self.team).multiply(
+            lambda _: _native.Operand(self.queries[:count], self.team, len(self.arms)).multiply(
                 self.dense, self.arms, self.team, scores, squares
             )
         )

@@ -171,7 +171,7 @@ def _batch(data: Array, request: TopKRequest, started: float) -> TopK | None:
     multiplies = reward in product.REWARDS and product.FEWEST_ARMS * k <= n_arms
     if multiplies:
         together = product.queries_together(width, k, scaled=request.row_scale is not None)
-        if count > min(together, _native.packed_together(width) or count):
+        if count > min(together, _native.queries_together(count, width, n_arms)):
             return None
         cost = product.cost_of_product(n_arms, width, k, count, kernels=True)
         multiplies = cost < product.cost_of_all(n_arms, width)
@@ -188,7 +188,7 @@ def _batch(data: Array, request: TopKRequest, started: float) -> TopK | None:
         "evaluated": found.evaluated,
     }
     if multiplies:
-        operand = Operand(queries, team)
+        operand = Operand(queries, team, n_arms)
         done = operand.best(
             values,
             element,

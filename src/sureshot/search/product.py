@@ -169,9 +169,11 @@ class Products:
         if not batch.factors_within(1 / LARGEST_SCALE, LARGEST_SCALE):
             return None
         found = []
-        for queries in ProductQueries.groups(
-            batch.queries, tiles.dtype, self._team, packed=tiles.by_kernels
-        ):
+        count, width = batch.queries.shape
+        together = count
+        if tiles.by_kernels:
+            together = _native.queries_together(count, width, len(self._like.arms))
+        for queries in ProductQueries.groups(batch.queries, tiles.dtype, self._team, together):
             if queries is None:
                 return None
             multiplied = self._by_kernels if tiles.by_kernels else self._by_blas
@@ -186,7 +188,7 @@ class Products:
     ) -> tuple[Ints, Ints] | None:
         """Find them by our own kernels, which read the rows once and find their norms on the way."""
         like = self._like
-        operand = Operand(queries.values, self._team)
+        operand = Operand(queries.values, self._team, len(like.arms))
         squares = np.empty(len(like.arms))
         found = operand.candidates(
             tiles.from_origin,

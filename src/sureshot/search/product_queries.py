@@ -35,25 +35,22 @@ class ProductQueries:
 
     @classmethod
     def groups(
-        cls, queries: Array, dtype: np.dtype[Any], team: Team, *, packed: bool = False
+        cls, queries: Array, dtype: np.dtype[Any], team: Team, together: int
     ) -> Iterator[ProductQueries | None]:
-        """Yield them, all at once where that takes no memory, and else some after the others.
+        """Yield them, so many at a time at most, and fewer where rounding them would take too much memory.
 
-        None where some are too large or too small. If they are to be packed, that takes memory, too.
+        None where some are too large or too small.
         """
         if queries.dtype == dtype:
             sizes, norms = np.empty((2, len(queries)))
             smallest, largest = _native.measure_queries(queries, team, sizes, norms)
             if smallest >= SMALLEST_SIZE and largest <= LARGEST_SIZE:
-                together = _packed_together(queries) if packed else len(queries)
                 for start in range(0, len(queries), together):
                     some = slice(start, start + together)
                     count = len(norms[some])
                     yield cls(queries[some], np.ones(count), norms[some], np.zeros(count))
                 return
-        together = max(1, MOST_BYTES // (queries.shape[1] * dtype.itemsize))
-        if packed:
-            together = min(together, _packed_together(queries))
+        together = min(together, max(1, MOST_BYTES // (queries.shape[1] * dtype.itemsize)))
         for start in range(0, len(queries), together):
             yield cls._rounded(queries[start : start + together], dtype, team)
 
@@ -63,9 +60,3 @@ class ProductQueries:
         units, norms, lost = np.empty((3, len(queries)))
         done = _native.round_queries(queries, LARGEST_QUERY, team, values, units, norms, lost)
         return cls(values, units, norms, lost) if done else None
-
-
-def _packed_together(queries: Array) -> int:
-    """Return how many of these can be packed at once; all of them where that is too few to be packed."""
-    count, width = queries.shape
-    return _native.packed_together(width) or count
