@@ -1,6 +1,7 @@
 // The race as Python sees it: the order of the draws, and the ledger.
 #include "bindings.hpp"
 #include "forecasting.hpp"
+#include "heaviest.hpp"
 #include "judging.hpp"
 #include "ledger.hpp"
 #include "order.hpp"
@@ -52,6 +53,18 @@ void bind_order(nb::module_& m) {
                 return array_of(std::move(found));
             },
             "front"_a, "The blocks that are not among the first `front` drawn, in address order.");
+    m.def(
+        "heaviest_first",
+        [](const Reals& weight, std::uint64_t seed) {
+            std::vector<std::int64_t> found;
+            {
+                const Unlocked unlocked(weight.shape(0));
+                found = heaviest_first(weight.data(), static_cast<std::int64_t>(weight.shape(0)), seed);
+            }
+            return array_of(std::move(found));
+        },
+        "weight"_a.noconvert(), "seed"_a,
+        "Return the numbers from 0 on by their weights, the largest first, and equal ones at random.");
 }
 
 void bind_constants(nb::module_& m) {

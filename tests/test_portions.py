@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from sureshot import _native
 from sureshot.blocks import Blocks
 from sureshot.search.race.portions import Portions, blocks_together
 
+if TYPE_CHECKING:
+    from sureshot._types import Floats
 
-def test_the_largest_weights_come_first_and_equal_ones_as_they_are_drawn() -> None:
+
+def test_the_largest_weights_come_first_and_equal_ones_at_random() -> None:
     portions = Portions(Blocks(600), np.arange(600), together=2)
     weight = np.repeat(np.arange(300) % 3.0, 2)
     orders = [portions.by_weight(weight, np.random.default_rng(seed)) for seed in (1, 1, 2)]
@@ -22,6 +26,14 @@ def test_the_largest_weights_come_first_and_equal_ones_as_they_are_drawn() -> No
         np.testing.assert_array_equal(np.sort(order), np.arange(300))
         np.testing.assert_array_equal(order % 3, np.repeat([2, 1, 0], 100))
         assert 0.3 < np.mean(np.diff(order[:100]) > 0) < 0.7
+
+
+@pytest.mark.parametrize("weight", [np.zeros(500), np.full(500, 1e-300), np.full(500, 1e300)])
+def test_equal_weights_are_shuffled(weight: Floats) -> None:
+    order = _native.heaviest_first(weight, 3)
+    np.testing.assert_array_equal(np.sort(order), np.arange(500))
+    assert 0.4 < np.mean(np.diff(order) > 0) < 0.6
+    assert len(_native.heaviest_first(weight[:0], 3)) == 0
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ class Allowance:
 
     def rounds(self, race: Race) -> int:
         """Return how many rounds the arms that seem best may be read in."""
-        worth = race.rules.rounds_cost * _cost_of_everything(race) / max(race.costs.round, 1.0)
+        worth = race.rules.rounds_cost * self.cost_of_everything(race) / max(race.costs.round, 1.0)
         return max(race.rules.fewest_rounds, math.floor(min(worth, MOST_ROUNDS)))
 
     def in_time(self, race: Race, worth: float = 1.0) -> Limit:
@@ -67,7 +67,7 @@ class Allowance:
 
         Of that, `worth` is how much it pays to read. Where rounds alone take longer, reading is still worth something.
         """
-        everything = worth * _cost_of_everything(race)
+        everything = worth * self.cost_of_everything(race)
         return Limit(
             race.rules.most_cost * everything - _cost_so_far(race),
             partial(cost_of_pieces, race.problem.source),
@@ -75,13 +75,18 @@ class Allowance:
             least=race.rules.least_cost * everything,
         )
 
+    @staticmethod
+    def cost_of_everything(race: Race) -> float:
+        """Return what reading every arm to the end costs."""
+        return race.costs.rest * race.order.length * len(race.problem.arms)
+
     def _racing_on_pays(self, race: Race) -> bool:
         """Return whether the race is predicted to end within the budget and in good time.
 
         Or, for a while, if the best arms are clear: then only the certificate can gain.
         """
         ledger, rules = race.ledger, race.rules
-        spent, everything = _cost_so_far(race), _cost_of_everything(race)
+        spent, everything = _cost_so_far(race), self.cost_of_everything(race)
         if rules.ask_again_after * spent > rules.most_cost * everything:
             return False  # the exact product would be cheaper
         likely = max(race.threshold, ledger.likely_threshold(race.problem.k))
@@ -98,10 +103,6 @@ class Allowance:
         estimates, errors = ledger.estimates[left], ledger.errors[left]
         clear = race.front > 0 and policy.estimates_are_clear(rules, estimates, errors)
         return clear and rules.ask_again_after * spent <= rules.longest_race * everything
-
-
-def _cost_of_everything(race: Race) -> float:
-    return race.costs.rest * race.order.length * len(race.problem.arms)
 
 
 def _cost_so_far(race: Race) -> float:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureshot import _native
+from sureshot._seed import seed_from
+
 if TYPE_CHECKING:
     from numpy.random import Generator
 
@@ -17,9 +20,6 @@ if TYPE_CHECKING:
 # fast as from end to end, and so is a column of memory. Of a file by column, columns.
 SHORTEST_PIECE, LONGEST_PIECE = 512, 8192
 FEWEST_COLUMNS, MOST_COLUMNS = 128, 512
-# Places in an order have fewer bits; and the bits of the number 1 in float32.
-PLACE_BITS = 32
-ONE_AS_BITS = int(np.float32(1).view(np.int32))
 # Portions that the first round reads, if they are not too short: neighbours are often alike.
 FEWEST_PORTIONS = 4
 
@@ -73,17 +73,9 @@ class Portions:
     def by_weight(self, weight: Floats, rng: Generator) -> Ints:
         """Return the portions in the order in which they are read, given the weight of each block of the layout.
 
-        What a score can owe to a portion is its weight, so the largest come first, and equal ones as they are drawn.
+        What a score can owe to a portion is its weight, so the largest come first, and equal ones at random.
         """
-        drawn = rng.permutation(self.count)
-        sums = self.sums(weight)[drawn]
-        # Numbers that are sorted by the weight, of which the sign is always positive, and then by the place: to sort
-        # them takes a third of the time of a stable sort of the weights.
-        with np.errstate(over="ignore"):
-            bits = (sums / sums.max(initial=0.0)).astype(np.float32).view(np.int32).astype(np.int64)
-        keys = np.sort((ONE_AS_BITS - bits << PLACE_BITS) + np.arange(self.count))
-        order: Ints = drawn[keys & ((1 << PLACE_BITS) - 1)]
-        return order
+        return _native.heaviest_first(self.sums(weight), seed_from(rng))
 
     def blocks_of(self, portions: Ints) -> Ints:
         """Return the blocks of some portions, in address order."""
