@@ -2,8 +2,9 @@
 
 ``python -m measurements.plane.run`` measures float32 data in row order, top 10, against numpy, faiss.knn and
 usearch's exact search with the same number of threads. The largest matrices take 4 GB, the whole half an hour on
-two cores; ``--most-numbers 1e7`` leaves out the large ones, ``--batches 1`` all but single queries. Each library has a loop of its own, with a rest before
-it, since the threads of a product stay awake for a while and slow down what runs beside them. Rows of JSON are
+two cores; ``--most-numbers 1e7`` leaves out the large ones, ``--batches 1`` all but single queries. The libraries take
+turns of some calls each, with a rest before it, since the threads of a product stay awake for a while and slow down
+what runs beside them. Rows of JSON are
 appended to ``--out``; those of the same state of the library are skipped. ``--write`` puts table, figure and rows
 into docs/.
 """
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from measurements import workloads
-from measurements.harness import command, machine
+from measurements.harness import command, loop, machine
 from measurements.harness.command import report
 from measurements.plane import table
 from measurements.plane.cases import BATCHES, MOST_NUMBERS, WORKLOADS, K, PlaneCase, cases
@@ -31,34 +32,43 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Of each side: seconds to spend, calls at least and at most. One that has taken far longer than the others has
-# shown what it can do after one call.
-SECONDS = 0.7
-FEWEST_CALLS, MOST_CALLS = 3, 400
+# Of each side in each turn: seconds to spend, and calls at most. One that has taken far longer than the others has shown
+# what it can do after one call.
+SECONDS = 0.25
+MOST_CALLS = 150
 MUCH_SLOWER = 4.0
 
 
-def times_of(call: Callable[[], object], fastest: float) -> list[float]:
-    """Return the seconds of some calls in a row; the first one, which warms up, is left out if others follow."""
-    time.sleep(2 * clock.REST)
-    _, first = clock.timed(call)
-    if first > MUCH_SLOWER * fastest + SECONDS:
-        return [first]
-    times: list[float] = []
-    while len(times) < FEWEST_CALLS or (sum(times) < SECONDS and len(times) < MOST_CALLS):
-        times.append(clock.timed(call)[1])
+def times_of(calls: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
+    """Return the seconds of some calls of each side, in turns of some calls in a row.
+
+    The first one of a turn, which warms up, is left out if others follow.
+    """
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(loop.TURNS):
+        for name, call in calls.items():
+            before = [float(np.median(found)) for found in times.values() if found]
+            slow = MUCH_SLOWER * min(before, default=np.inf) + SECONDS
+            if times[name] and np.median(times[name]) > slow:
+                continue
+            time.sleep(loop.REST)
+            _, first = clock.timed(call)
+            own = [first] if first > slow else []
+            while not own or (sum(own) < SECONDS and len(own) < MOST_CALLS):
+                own.append(clock.timed(call)[1])
+            times[name] += own
     return times
 
 
 def measure(case: PlaneCase, data: NDArray[np.float32], queries: NDArray[np.float32]) -> rows.Row:
     """Time every side of one case."""
     calls = sides(data, queries[: case.batch], case.metric, K, case.threads)
-    seconds: dict[str, float] = {}
-    quartiles: dict[str, list[float]] = {}
-    for name in (*(name for name in calls if name != OURS), OURS):
-        times = times_of(calls[name], min(seconds.values(), default=np.inf))
-        seconds[name] = float(np.median(times))
-        quartiles[name] = [float(value) for value in np.quantile(times, [0.25, 0.75])]
+    times = times_of({name: calls[name] for name in sorted(calls, key=lambda name: name == OURS)})
+    seconds = {name: float(np.median(own)) for name, own in times.items()}
+    quartiles = {
+        name: [float(value) for value in np.quantile(own, [0.25, 0.75])]
+        for name, own in times.items()
+    }
     found = calls[OURS]()
     rivals = {name: taken for name, taken in seconds.items() if name != OURS}
     fastest = min(rivals, key=rivals.__getitem__)

@@ -121,10 +121,7 @@ def measure(setup: Setup, case: SpeedCase) -> rows.Row:
     ours(warm_up)
     memory = _memory(ours)
     agrees = _same(ours(0), TASKS[case.task](setup, case, 1 if case.threads > 1 else 2)(0))
-    times = {
-        name: loop.times(call, range(case.queries), warm_up, patience=PATIENCE)
-        for name, call in sides.items()
-    }
+    times = loop.in_turns(sides, range(case.queries), warm_up, patience=PATIENCE)
     seconds = {name: found.median for name, found in times.items()}
     return {
         **asdict(case),

@@ -18,6 +18,7 @@ from sureshot.experiments import clock, rows
 from tests.measurements.conftest import a_case
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -111,19 +112,26 @@ def test_wide_rows_end_with_a_million_coordinates() -> None:
         assert wide == [10_000, 30_000, 100_000, 300_000, 1_000_000]
 
 
-def test_every_side_has_a_loop_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sides_take_turns_of_some_calls_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "REST", 0.0)
-    asked: list[int] = []
+    asked: list[tuple[str, int]] = []
 
-    def call(position: int) -> int:
-        asked.append(position)
-        return -position
+    def side(name: str) -> Callable[[int], int]:
+        def call(position: int) -> int:
+            asked.append((name, position))
+            return -position
 
-    times = loop.times(call, range(5), warm_up=9)
-    assert asked == [9, 0, 1, 2, 3, 4]
-    assert times.results == [0, -1, -2, -3, -4]
-    assert len(times.seconds) == 5
-    assert len(loop.times(call, range(5), warm_up=9, patience=-1.0).seconds) == clock.FEWEST
+        return call
+
+    both = {"a": side("a"), "b": side("b")}
+    times = loop.in_turns(both, range(5), warm_up=9)
+    turns = [(9, 0), (9, 1, 2), (9, 3, 4)]
+    assert asked == [(name, at) for turn in turns for name in "ab" for at in turn]
+    for found in times.values():
+        assert found.results == [0, -1, -2, -3, -4]
+        assert len(found.seconds) == 5
+    few = loop.in_turns(both, range(5), warm_up=9, patience=-1.0)
+    assert [len(found.seconds) for found in few.values()] == [clock.FEWEST] * 2
 
 
 @pytest.mark.parametrize(
