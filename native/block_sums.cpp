@@ -1,3 +1,4 @@
+#include "column_block_sums.hpp"
 #include "elements.hpp"
 #include "kernels.hpp"
 #include "layout.hpp"
@@ -5,21 +6,6 @@
 
 namespace sureshot::SURESHOT_ISA {
 namespace {
-
-constexpr std::int64_t columns_ahead = 16;  // more would evict what is being read from the cache
-
-// Coordinate-major data: arms whose lanes, 32 KB with the squares, stay in the caches.
-constexpr std::int64_t arms_per_block_tile = 256;
-
-struct Range {
-    std::int64_t begin;
-    std::int64_t end;
-};
-
-Range coordinates_of(const Matrix& matrix, const Blocks& blocks, std::int64_t position) {
-    const std::int64_t begin = blocks.ids[position] * blocks.size - blocks.shift;
-    return {begin > 0 ? begin : 0, smaller(begin + blocks.size, matrix.n_columns)};
-}
 
 // Prefetches the blocks of one arm after the other, some blocks before they are summed.
 class Prefetcher {
@@ -276,174 +262,17 @@ void sum_by_row(const Matrix& matrix, const double* query, Arms arms, Blocks blo
     }
 }
 
-// A block of one column: the sum is the reward. 0.0 + x: as if it had been added to a lane.
-template <class Reward, bool with_squares, class Value>
-SURESHOT_ALONE void single_column(const Value* column, double query_value, std::int64_t count,
-                                  double* __restrict sums, double* __restrict squares) {
-    for (std::int64_t at = 0; at < count; ++at) {
-        const double value = number(column[at]);
-        sums[at] = 0.0 + Reward::reward(value, query_value);
-        if constexpr (with_squares) squares[at] = value * value;
-    }
-}
-
-// Some columns of a block that have the same lane, in ascending order: all that the lane gets of a block of
-// at most two cache lines, which then need not be there before.
-template <class Value, class Reward, bool with_squares, std::int64_t n_columns, bool first>
-SURESHOT_ALONE void add_to_lane(const Value* const* columns, const double* query_values, std::int64_t count,
-                                double* __restrict rewards, double* __restrict squares) {
-    const Value* own[n_columns];
-    double query_value[n_columns];
-    for (std::int64_t c = 0; c < n_columns; ++c) own[c] = columns[c], query_value[c] = query_values[c * lanes];
-    for (std::int64_t at = 0; at < count; ++at) {
-        double reward = first ? 0.0 : rewards[at];
-        double square = first || !with_squares ? 0.0 : squares[at];
-        SURESHOT_UNROLLED
-        for (std::int64_t c = 0; c < n_columns; ++c) {
-            const double value = static_cast<double>(own[c][at]);
-            reward += Reward::reward(value, query_value[c]);
-            if constexpr (with_squares) square += value * value;
-        }
-        rewards[at] = reward;
-        if constexpr (with_squares) squares[at] = square;
-    }
-}
-
-// The values of some arms in one column, as numbers in place of their own type.
-template <class F>
-inline void with_widened_column(const Matrix& matrix, std::int64_t column, const Places& places,
-                                std::int64_t begin, std::int64_t count, const F& f) {
-    widened_as(matrix.element, [&]<class Number>() {
-        Number numbers[arms_per_block_tile];
-        widen_column(matrix, column, places, begin, count, numbers);
-        f(static_cast<const Number*>(numbers));
-    });
-}
-
-template <class Reward, bool with_squares>
-void one_column(const Matrix& matrix, double query_value, std::int64_t j, const Places& places, double* sums,
-                double* squares) {
-    const auto sum = [&](const auto* values, std::int64_t begin, std::int64_t count) {
-        single_column<Reward, with_squares>(values, query_value, count, sums + begin,
-                                            with_squares ? squares + begin : nullptr);
-    };
-    const std::int64_t step = places.ids == nullptr ? matrix.row_stride : 0;
-    const void* first = places.ids == nullptr ? address_of(matrix, places.first, j) : nullptr;
-    if (read_any_as_is(matrix.element, step, first, [&](const auto* values) { sum(values, 0, places.count); })) return;
-    for (std::int64_t begin = 0; begin < places.count; begin += arms_per_block_tile) {
-        const std::int64_t count = smaller(arms_per_block_tile, places.count - begin);
-        with_widened_column(matrix, j, places, begin, count, [&](const auto* values) { sum(values, begin, count); });
-    }
-}
-
-template <class Reward, bool with_squares>
-void some_columns(const Matrix& matrix, const double* query, Range range, const Places& places,
-                  std::int64_t begin, std::int64_t count, double* sums, double* squares) {
-    double rewards[lanes * arms_per_block_tile];
-    double squared[with_squares ? lanes * arms_per_block_tile : 1];
-    const std::int64_t step = places.ids == nullptr ? matrix.row_stride : 0;
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        double* const its_rewards = rewards + lane * arms_per_block_tile;
-        double* const its_squares = with_squares ? squared + lane * arms_per_block_tile : nullptr;
-        const auto add = [&]<std::int64_t n_columns, bool first, class Value>(const Value* const* columns,
-                                                                              std::int64_t j) {
-            add_to_lane<Value, Reward, with_squares, n_columns, first>(columns, query + (j - range.begin), count,
-                                                                       its_rewards, its_squares);
-        };
-        std::int64_t j = range.begin + lane;
-        if (j >= range.end) {  // a short block
-            for (std::int64_t at = 0; at < count; ++at) its_rewards[at] = 0.0;
-            for (std::int64_t at = 0; with_squares && at < count; ++at) its_squares[at] = 0.0;
-            continue;
-        }
-        for (bool first = true; j < range.end; first = false) {
-            const bool two = j + lanes < range.end;
-            const auto take = [&]<class Value>(const Value* const* columns) {
-                if (two) {
-                    first ? add.template operator()<2, true>(columns, j) : add.template operator()<2, false>(columns, j);
-                } else {
-                    first ? add.template operator()<1, true>(columns, j) : add.template operator()<1, false>(columns, j);
-                }
-            };
-            const auto address = [&](std::int64_t column) { return address_of(matrix, places.first + begin, column); };
-            const void* here = places.ids == nullptr ? address(j) : nullptr;
-            if (!read_as_is(matrix.element, step, here, [&]<class Value>(const Value* values) {
-                    const Value* columns[] = {values, reinterpret_cast<const Value*>(address(two ? j + lanes : j))};
-                    take(columns);
-                })) {
-                widened_as(matrix.element, [&]<class Number>() {
-                    Number numbers[2][arms_per_block_tile];
-                    for (std::int64_t c = 0; c < (two ? 2 : 1); ++c) {
-                        widen_column(matrix, j + c * lanes, places, begin, count, numbers[c]);
-                    }
-                    const Number* columns[] = {numbers[0], numbers[1]};
-                    take(columns);
-                });
-            }
-            j += two ? 2 * lanes : lanes;
-        }
-    }
-    add_lanes(rewards, arms_per_block_tile, count, sums + begin);
-    if constexpr (with_squares) add_lanes(squared, arms_per_block_tile, count, squares + begin);
-}
-
-// How to find the given arms in a column.
-Places places_of(const Matrix& matrix, Arms arms) {
-    bool neighbours = matrix.row_stride == 1;
-    for (std::int64_t at = 1; at < arms.count && neighbours; ++at) {
-        neighbours = arms.ids[at] == arms.ids[at - 1] + 1;
-    }
-    return {neighbours ? nullptr : arms.ids, arms.ids[0], arms.count};
-}
-
-template <class Reward, bool with_squares>
-void sum_by_column(const Matrix& matrix, const double* query, Arms arms, Blocks blocks, double* sums,
-                   std::int64_t stride, double* squares) {
-    const Places places = places_of(matrix, arms);
-    const auto fetch = [&](std::int64_t b) {
-        const Range next = coordinates_of(matrix, blocks, b);
-        const std::int64_t end = smaller(next.end, next.begin + columns_ahead);
-        for (std::int64_t j = next.begin; j < end; ++j) fetch_column(matrix, j, places, 0, arms.count);
-    };
-    const std::int64_t blocks_ahead = 1 + lines_ahead / (arms.count * smaller(blocks.size, columns_ahead));
-    for (std::int64_t b = 0; b < smaller(blocks_ahead, blocks.count); ++b) fetch(b);
-    for (std::int64_t b = 0; b < blocks.count; ++b) {
-        const Range range = coordinates_of(matrix, blocks, b);
-        if (b + blocks_ahead < blocks.count) fetch(b + blocks_ahead);
-        double* out = sums + b * stride;
-        double* squares_out = with_squares ? squares + b * stride : nullptr;
-        if (blocks.size == 1) {
-            one_column<Reward, with_squares>(matrix, query[b], range.begin, places, out, squares_out);
-            continue;
-        }
-        for (std::int64_t begin = 0; begin < arms.count; begin += arms_per_block_tile) {
-            some_columns<Reward, with_squares>(matrix, query + b * blocks.size, range, places, begin,
-                                               smaller(arms_per_block_tile, arms.count - begin), out, squares_out);
-        }
-    }
-}
-
-template <class Reward, bool with_squares = false>
-void sum_arms(const Matrix& matrix, const double* query, Arms arms, Blocks blocks, double* sums,
-              std::int64_t stride, double* squares = nullptr) {
-    if (coordinate_major(matrix)) {
-        sum_by_column<Reward, with_squares>(matrix, query, arms, blocks, sums, stride, squares);
-    } else {
-        sum_by_row<Reward, with_squares>(matrix, query, arms, blocks, sums, stride, squares);
-    }
-}
-
 }  // namespace
 
 void block_sums(const Matrix& matrix, Metric metric, const double* query, Arms arms, Blocks blocks,
                 double* sums, std::int64_t stride, double* squares) noexcept {
     if (arms.count == 0) return;
-    // Norm bets, which need both at a time, are there for inner products only.
-    if (squares != nullptr && metric == Metric::inner_product) {
-        return sum_arms<InnerProduct, true>(matrix, query, arms, blocks, sums, stride, squares);
+    if (coordinate_major(matrix)) {
+        return column_block_sums(matrix, metric, query, arms, blocks, sums, stride, squares);
     }
-    if (squares != nullptr) sum_arms<Square>(matrix, query, arms, blocks, squares, stride);
-    with_reward(metric, [&]<class Reward>() { sum_arms<Reward>(matrix, query, arms, blocks, sums, stride); });
+    with_rewards(metric, sums, squares, [&]<class Reward, bool with_squares>(double* rewards, double* squared) {
+        sum_by_row<Reward, with_squares>(matrix, query, arms, blocks, rewards, stride, squared);
+    });
 }
 
 }  // namespace sureshot::SURESHOT_ISA

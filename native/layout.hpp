@@ -41,8 +41,19 @@ constexpr std::int64_t arms_widened = 128;
 inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 inline std::int64_t larger(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 
-// Scattered cache lines are prefetched this far ahead.
-constexpr std::int64_t lines_ahead = 96;
+// The coordinates of a block.
+struct Range {
+    std::int64_t begin;
+    std::int64_t end;
+};
+
+inline Range coordinates_of(const Matrix& matrix, const Blocks& blocks, std::int64_t position) {
+    const std::int64_t begin = blocks.ids[position] * blocks.size - blocks.shift;
+    return {begin > 0 ? begin : 0, smaller(begin + blocks.size, matrix.n_columns)};
+}
+
+// Scattered cache lines are prefetched this far ahead. Processors have fewer on their way at a time, and drop the others.
+constexpr std::int64_t lines_ahead = 32;
 
 // Prefetches the values of some arms in one column, from the arm `begin` on.
 inline void fetch_column(const Matrix& matrix, std::int64_t column, const Places& places, std::int64_t begin,

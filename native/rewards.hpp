@@ -69,4 +69,15 @@ void with_reward(Metric metric, F&& f) {
     }
 }
 
+// Calls f.template operator()<Reward, with_squares>(rewards, squares) for the metric at hand and, unless squares is null,
+// for squares as well: at a time for inner products, which norm bets are on, and else one after the other.
+template <class F>
+void with_rewards(Metric metric, double* rewards, double* squares, F&& f) {
+    if (squares != nullptr && metric == Metric::inner_product) {
+        return f.template operator()<InnerProduct, true>(rewards, squares);
+    }
+    if (squares != nullptr) f.template operator()<Square, false>(squares, nullptr);
+    with_reward(metric, [&]<class Reward>() { f.template operator()<Reward, false>(rewards, nullptr); });
+}
+
 }  // namespace sureshot::SURESHOT_ISA

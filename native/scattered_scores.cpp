@@ -6,13 +6,16 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
+// Cache lines that are on their way: more than elsewhere, since columns that follow each other have fewer pages.
+constexpr std::int64_t lines_of_columns = 64;
+
 // One half of the lanes of a few rows of coordinate-major data, of any columns [begin, end): every value comes in a
 // cache line of its own. Rows that are read side by side share pages, and lines if they are neighbours. Places without
 // a row repeat the first one.
 template <class Value, class Reward, std::int64_t n_rows>
 SURESHOT_ALONE void add_scattered(const Matrix& matrix, const double* query, Arms arms, std::int64_t first,
                                   std::int64_t begin, std::int64_t end, double* sums) {
-    constexpr std::int64_t half = lanes / 2, ahead = lines_ahead / (half * n_rows) * lanes;
+    constexpr std::int64_t half = lanes / 2, ahead = lines_of_columns / (half * n_rows) * lanes;
     // The columns of the half come in pieces, of which the first and the last may not be whole.
     std::int64_t start = begin - begin % lanes + first;
     if (start + half <= begin) start += lanes;

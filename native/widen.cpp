@@ -9,6 +9,11 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
+// Cache lines that are on their way while values of scattered arms are collected.
+constexpr std::int64_t lines_collected = 32;
+
+inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
 // Halves that lie side by side, by the processor's own conversion where there is one: it is exact, too, and takes a tenth
 // of the instructions. Returns how many of them it has converted.
 std::int64_t convert_halves(const Float16* values, std::int64_t count, float* out) {
@@ -55,6 +60,24 @@ void gather(Element element, const void* first, const std::int64_t* ids, std::in
     });
 }
 
+template <class Number>
+void gather_columns(const Matrix& matrix, Arms arms, Columns columns, Number* out) {
+    const std::int64_t row_stride = matrix.row_stride, column_stride = matrix.column_stride, n_arms = arms.count;
+    const std::int64_t* const ids = arms.ids;
+    const std::int64_t ahead = 1 + lines_collected / n_arms;
+    with_values(matrix.element, [&]<class Value>() {
+        const auto* const values = static_cast<const Value*>(matrix.data);
+        for (std::int64_t c = 0; c < columns.count; ++c) {
+            const Value* const own = values + columns.ids[c] * column_stride;
+            const Value* const later = values + columns.ids[smaller(c + ahead, columns.known - 1)] * column_stride;
+            for (std::int64_t at = 0; at < n_arms; ++at) {
+                fetch_ahead(later + ids[at] * row_stride);
+                *out++ = number<Number>(own[ids[at] * row_stride]);
+            }
+        }
+    });
+}
+
 void gather_runs(Element element, const void* first, const std::int64_t* ids, std::int64_t count, double* out) {
     with_values(element, [&]<class Value>() {
         const auto* own = static_cast<const Value*>(first);
@@ -76,5 +99,7 @@ template void widen(Element, const void*, std::int64_t, std::int64_t, float*);
 template void widen(Element, const void*, std::int64_t, std::int64_t, double*);
 template void gather(Element, const void*, const std::int64_t*, std::int64_t, std::int64_t, float*);
 template void gather(Element, const void*, const std::int64_t*, std::int64_t, std::int64_t, double*);
+template void gather_columns(const Matrix&, Arms, Columns, float*);
+template void gather_columns(const Matrix&, Arms, Columns, double*);
 
 }  // namespace sureshot::SURESHOT_ISA

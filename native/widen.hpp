@@ -17,6 +17,18 @@ template <class Number>
 void gather(Element element, const void* first, const std::int64_t* ids, std::int64_t stride,
             std::int64_t count, Number* out);
 
+// Columns, of which the first ones are read, and the others soon after.
+struct Columns {
+    const std::int64_t* ids;
+    std::int64_t count;
+    std::int64_t known;
+};
+
+// The values of some arms in each of some columns, one column after the other. In a loop that does nothing else: the
+// fewer instructions between two cache lines, the more of them are on their way.
+template <class Number>
+void gather_columns(const Matrix& matrix, Arms arms, Columns columns, Number* out);
+
 // Runs of `run` neighbours, the first of which lie ids[0], ids[run], ... after the first.
 constexpr std::int64_t run = 8;
 void gather_runs(Element element, const void* first, const std::int64_t* ids, std::int64_t count, double* out);
