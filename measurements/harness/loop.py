@@ -37,9 +37,7 @@ def in_turns(
     """
     times = {name: Times() for name in sides}
     for turn in range(TURNS):
-        part = positions[
-            turn * len(positions) // TURNS : (turn + 1) * len(positions) // TURNS
-        ]
+        part = positions[turn * len(positions) // TURNS : (turn + 1) * len(positions) // TURNS]
         for name, call in sides.items():
             if part and not _has_enough(times[name], patience):
                 _add(times[name], call, part, warm_up, patience)

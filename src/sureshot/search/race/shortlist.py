@@ -77,15 +77,15 @@ class Shortlist:
     def _narrow(self) -> None:
         """Read more and more of fewer and fewer arms, until the budget is spent."""
         race, tally, source = self.race, self.race.tally, self.problem.source
-        if source.coordinate_major and source.dense is not None and race.front < race.order.length:
-            # A sample of a small array would take as long as to read it.
-            if race.allowance.cost_of_everything(race) >= race.rules.worth_a_sample:
-                self.worth = policy.worth_reading(race.rules, self._sampled_variances())
+        # A sample of a small array would take as long as to read it.
+        large = race.allowance.cost_of_everything(race) >= race.rules.worth_a_sample
+        unread = race.order.length - race.front
+        if source.coordinate_major and source.dense is not None and unread > 0 and large:
+            self.worth = policy.worth_reading(race.rules, self._sampled_variances())
         rounds_left = race.allowance.rounds(race)
         rounds = self._schedule(race.budget.predicted(), race.front, rounds_left)
         if not rounds:
             return
-        unread = race.order.length - race.front
         together = blocks_together(source, rounds[0].pulls)
         portions = Portions(source.blocks, race.order.undrawn(race.front), together)
         order = portions.by_weight(race.weight, race.rng)
