@@ -39,35 +39,49 @@ MOST_CALLS = 150
 MUCH_SLOWER = 4.0
 
 
-def times_of(calls: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
+def times_of(calls: dict[str, Callable[[], object]]) -> dict[str, list[list[float]]]:
     """Return the seconds of some calls of each side, in turns of some calls in a row.
 
     The first one of a turn, which warms up, is left out if others follow.
     """
-    times: dict[str, list[float]] = {name: [] for name in calls}
+    times: dict[str, list[list[float]]] = {name: [] for name in calls}
     for _ in range(loop.TURNS):
         for name, call in calls.items():
-            before = [float(np.median(found)) for found in times.values() if found]
-            slow = MUCH_SLOWER * min(before, default=np.inf) + SECONDS
-            if times[name] and np.median(times[name]) > slow:
+            slow = MUCH_SLOWER * min(map(median, times.values())) + SECONDS
+            if times[name] and median(times[name]) > slow:
                 continue
             time.sleep(loop.REST)
             _, first = clock.timed(call)
             own = [first] if first > slow else []
             while not own or (sum(own) < SECONDS and len(own) < MOST_CALLS):
                 own.append(clock.timed(call)[1])
-            times[name] += own
+            times[name].append(own)
     return times
+
+
+def median(turns: list[list[float]]) -> float:
+    """Return the median of all turns; infinity if there was none."""
+    return float(np.median(np.concatenate(turns))) if turns else np.inf
+
+
+def ratio(theirs: list[list[float]], ours: list[list[float]]) -> float:
+    """Return how many times as long one side took as the other: the median of the turns that both had.
+
+    What slows the machine down for some seconds slows down both sides of a turn.
+    """
+    return float(
+        np.median([np.median(a) / np.median(b) for a, b in zip(theirs, ours, strict=False)])
+    )
 
 
 def measure(case: PlaneCase, data: NDArray[np.float32], queries: NDArray[np.float32]) -> rows.Row:
     """Time every side of one case."""
     calls = sides(data, queries[: case.batch], case.metric, K, case.threads)
     times = times_of({name: calls[name] for name in sorted(calls, key=lambda name: name == OURS)})
-    seconds = {name: float(np.median(own)) for name, own in times.items()}
+    seconds = {name: median(turns) for name, turns in times.items()}
     quartiles = {
-        name: [float(value) for value in np.quantile(own, [0.25, 0.75])]
-        for name, own in times.items()
+        name: [float(value) for value in np.quantile(np.concatenate(turns), [0.25, 0.75])]
+        for name, turns in times.items()
     }
     found = calls[OURS]()
     rivals = {name: taken for name, taken in seconds.items() if name != OURS}
@@ -77,7 +91,7 @@ def measure(case: PlaneCase, data: NDArray[np.float32], queries: NDArray[np.floa
         "seconds": seconds,
         "quartiles": quartiles,
         "fastest": fastest,
-        "ratio": seconds[fastest] / seconds[OURS],
+        "ratio": ratio(times[fastest], times[OURS]),
         "algorithm": found.algorithm,
         "choice": found.work.choice,
         "share": found.work.share,
