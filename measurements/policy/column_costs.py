@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from measurements.policy.batch_costs import REPEATS, median_seconds
+from measurements.policy.ledgers import empty_ledger
 from sureshot import _native
 from sureshot.blocks import Blocks
-from sureshot.search.race import policy
-from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.sources.dense import DenseSource
 
 ROWS = 10  # that are evaluated together
@@ -77,20 +76,11 @@ class ColumnCalibration:
         for seed in range(REPEATS + 1):
             order = _native.Order(weight, seed)
             order.draw(STEPS)
-            ledger = _native.Ledger(
-                np.ones(n_arms),
-                np.full(n_arms, np.inf if norms else 1e3),
-                np.full(n_arms, float(width)) if norms else None,
-                centres=0.0,
-                magnitude=0.0,
-                rounding=1e-11,
-                weights=float(order.left[0]),
-                floor=0.0,
-                estimated=False,
-                two_sided=True,
-                both_signs=False,
-                constants=BET_CONSTANTS,
-                rules=prediction_rules(policy.DEFAULT),
+            total = float(order.left[0])
+            ledger = (
+                empty_ledger(n_arms, total, np.inf, float(width))
+                if norms
+                else empty_ledger(n_arms, total, 1e3)
             )
             ledger.record(order, np.zeros(blocks.count), 0, STEPS, 1e9, stakes=True)
             ready.append((order, ledger))

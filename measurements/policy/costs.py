@@ -16,10 +16,9 @@ from measurements.harness import machine
 from measurements.harness.page import left_aligned
 from measurements.policy.batch_costs import REPEATS, BatchCalibration, median_seconds
 from measurements.policy.column_costs import ColumnCalibration
+from measurements.policy.ledgers import empty_ledger
 from sureshot import _native
 from sureshot._elements import for_kernels
-from sureshot.search.race import policy
-from sureshot.search.race.constants import BET_CONSTANTS, prediction_rules
 from sureshot.search.race.costs import BET, DRAW
 from sureshot.sources import costs
 
@@ -76,22 +75,7 @@ class Calibration:
         return 1e9 * seconds / sums.size
 
     def _read(self, seed: int, stops: list[int]) -> _native.Ledger:
-        n_arms = len(self.arms)
-        ledger = _native.Ledger(
-            np.ones(n_arms),
-            np.full(n_arms, 1e3),
-            None,
-            centres=0.0,
-            magnitude=0.0,
-            rounding=1e-11,
-            weights=float(self.n_blocks),
-            floor=0.0,
-            estimated=False,
-            two_sided=True,
-            both_signs=False,
-            constants=BET_CONSTANTS,
-            rules=prediction_rules(policy.DEFAULT),
-        )
+        ledger = empty_ledger(len(self.arms), float(self.n_blocks), 1e3)
         order = _native.Order(self.weight, seed)
         order.draw(stops[-1])
         zeros, start = np.zeros(self.n_blocks), 0
