@@ -6,6 +6,7 @@
 
 #include "best_of_each.hpp"
 #include "extremes.hpp"
+#include "pair_scores.hpp"
 #include "passes.hpp"
 #include "rounding.hpp"
 

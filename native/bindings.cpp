@@ -7,6 +7,7 @@
 #include "column_sums.hpp"
 #include "extremes.hpp"
 #include "isa.hpp"
+#include "pair_scores.hpp"
 #include "passes.hpp"
 #include "query_passes.hpp"
 #include "team.hpp"

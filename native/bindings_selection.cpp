@@ -61,16 +61,6 @@ bool round(const QueryTable<Query>& queries, double most, Team& team, const Valu
                                 RoundedTable<Value>{values.data(), units.data(), norms.data(), lost.data()});
 }
 
-// The smallest size above 0, or infinity if there is none, and the largest.
-std::tuple<double, double> sizes_between(const double* sizes, std::int64_t count) {
-    double smallest = std::numeric_limits<double>::infinity(), largest = 0.0;
-    for (std::int64_t at = 0; at < count; ++at) {
-        if (sizes[at] > 0) smallest = std::min(smallest, sizes[at]);
-        largest = std::max(largest, sizes[at]);
-    }
-    return {smallest, largest};
-}
-
 const double* data_of(const std::optional<Reals>& values) { return values ? values->data() : nullptr; }
 
 QueryNorms query_norms(const Reals& norms, const Reals& lost, const Reals& units) {
@@ -284,11 +274,10 @@ void bind_selection(nb::module_& m) {
                 const Released released;
                 measure_queries(team, queries.data(), static_cast<std::int64_t>(queries.shape(0)),
                                 static_cast<std::int64_t>(queries.shape(1)), sizes.data(), norms.data());
-                return sizes_between(sizes.data(), static_cast<std::int64_t>(sizes.shape(0)));
             },
             "queries"_a.noconvert(), "team"_a, "sizes"_a.noconvert(), "norms"_a.noconvert(),
             "Fill sizes with the largest absolute value of each query, and norms with its norm, which is off where "
-            "squares overflow or underflow. Return the smallest size above 0, or infinity, and the largest.");
+            "squares overflow or underflow.");
     };
     measure(float{});
     measure(double{});

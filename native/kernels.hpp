@@ -102,11 +102,11 @@ constexpr std::int64_t most_product_lanes = 16;
 using Multiply = void(const ProductTile& tile) noexcept;
 
 // The same over at most strip_columns columns, for many queries. They are packed in strips: of strip_queries queries, the
-// values of each column side by side, zeros for queries that the last strip lacks. The rows lie strip_row_stride apart,
-// which is no power of two, so that they do not share lines of the caches. Some behind the last, up to most_strip_rows in
-// all, are read, too. Products are added one after the other.
+// values of each column side by side, zeros for queries that the last strip lacks. Rows are read up to a whole number of
+// strip_rows of them. Products are added one after the other. Rows and queries may change places.
 struct StripTile {
     const float* rows;
+    std::int64_t row_stride;
     std::int64_t n_rows;
     const float* strips;
     std::int64_t n_queries;
@@ -121,8 +121,9 @@ struct StripTile {
 };
 constexpr std::int64_t strip_queries = 16;
 constexpr std::int64_t strip_columns = 512;
+constexpr std::int64_t strip_rows = 12;  // which suits the kernels of all levels
+// Copies of rows lie so far apart: no power of two, so that they do not share lines of the caches.
 constexpr std::int64_t strip_row_stride = strip_columns + 16;
-constexpr std::int64_t most_strip_rows = 6;
 using MultiplyStrips = void(const StripTile& tile) noexcept;
 // Packs some columns of at most strip_queries queries.
 using PackStrip = void(const float* queries, std::int64_t count, std::int64_t stride, std::int64_t columns,

@@ -21,7 +21,7 @@ constexpr std::int64_t rows_side_by_side = 4;
 #endif
 constexpr std::int64_t vectors_of_strip = strip_queries / floats_in_a_register;
 
-static_assert(rows_side_by_side <= most_strip_rows);
+static_assert(strip_rows % rows_side_by_side == 0);
 
 inline Floats all_equal(float value) {
 #if defined(__AVX512F__)
@@ -44,18 +44,19 @@ struct Corner {
 };
 
 template <std::int64_t n_vectors>
-SURESHOT_ALONE void multiply_some(const float* rows, const float* const* vectors, std::int64_t columns,
-                                  const Corner& corner) {
+SURESHOT_ALONE void multiply_some(const float* rows, std::int64_t row_stride, const float* const* vectors,
+                                  std::int64_t columns, const Corner& corner) {
     Floats sums[rows_side_by_side][n_vectors] = {};
-    const float* asked[n_vectors];
+    const float *asked[n_vectors], *own[rows_side_by_side];
     for (std::int64_t v = 0; v < n_vectors; ++v) asked[v] = vectors[v];
+    for (std::int64_t r = 0; r < rows_side_by_side; ++r) own[r] = rows + r * row_stride;
     for (std::int64_t at = 0; at < columns; ++at) {
         Floats queries[n_vectors];
         SURESHOT_UNROLLED
         for (std::int64_t v = 0; v < n_vectors; ++v) queries[v] = loaded_once(asked[v] + at * strip_queries);
         SURESHOT_UNROLLED
         for (std::int64_t r = 0; r < rows_side_by_side; ++r) {
-            const Floats value = all_equal(rows[r * strip_row_stride + at]);
+            const Floats value = all_equal(own[r][at]);
             SURESHOT_UNROLLED
             for (std::int64_t v = 0; v < n_vectors; ++v) sums[r][v] = fused(value, queries[v], sums[r][v]);
         }
@@ -82,12 +83,12 @@ SURESHOT_ALONE void multiply_some(const float* rows, const float* const* vectors
 
 // As many vectors as are left, at most n_vectors of them.
 template <std::int64_t n_vectors>
-inline void multiply_most(std::int64_t left, const float* rows, const float* const* vectors, std::int64_t columns,
-                          const Corner& corner) {
+inline void multiply_most(std::int64_t left, const float* rows, std::int64_t row_stride, const float* const* vectors,
+                          std::int64_t columns, const Corner& corner) {
     if constexpr (n_vectors > 1) {
-        if (left < n_vectors) return multiply_most<n_vectors - 1>(left, rows, vectors, columns, corner);
+        if (left < n_vectors) return multiply_most<n_vectors - 1>(left, rows, row_stride, vectors, columns, corner);
     }
-    multiply_some<n_vectors>(rows, vectors, columns, corner);
+    multiply_some<n_vectors>(rows, row_stride, vectors, columns, corner);
 }
 
 // The values of four queries in four columns, those of each column together.
@@ -171,7 +172,8 @@ void multiply_strips(const StripTile& tile) noexcept {
             for (const std::int64_t stop = smaller(fetched + lines_at_once, lines); fetched < stop; ++fetched) {
                 fetch_ahead(tile.next[fetched / lines_each] + fetched % lines_each * line);
             }
-            multiply_most<most_vectors>(vectors - vector, tile.rows + row * strip_row_stride, own, tile.columns,
+            multiply_most<most_vectors>(vectors - vector, tile.rows + row * tile.row_stride, tile.row_stride, own,
+                                        tile.columns,
                                         {tile.scores + row * tile.stride + query, tile.stride, tile.n_rows - row,
                                          tile.n_queries - query, tile.begun});
         }

@@ -1,13 +1,13 @@
 #include "passes.hpp"
 
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
 #include "column_scores.hpp"
 #include "compiler.hpp"
 #include "isa.hpp"
 #include "parts.hpp"
+#include "rows_adder.hpp"
 #include "scoring.hpp"
 
 namespace sureshot {
@@ -19,43 +19,12 @@ constexpr std::int64_t rows_side_by_side = 4;
 // read: they stay in the caches meanwhile.
 constexpr std::int64_t rows_in_cache = 8;
 constexpr std::int64_t columns_in_cache = 4096;
-// Of pairs of queries and rows: columns that are read before the next ones, and pairs whose sums a thread keeps meanwhile.
-constexpr std::int64_t columns_of_pairs = 4 * columns_in_a_part;
-constexpr std::int64_t most_pairs = 16384;
-// Pieces of the queries that a thread has, if there are so many: the fewer, the more queries ask for a row that was read.
-constexpr std::int64_t pieces_of_a_thread = 4;
-
 std::int64_t blocks_in_a_part(const Blocks& blocks, std::int64_t arms) {
     return std::max<std::int64_t>(numbers_in_a_part / std::max<std::int64_t>(blocks.size * arms, 1), 32);
 }
 
 Blocks part_of(const Blocks& blocks, std::int64_t start, std::int64_t most) {
     return {blocks.ids + start, std::min(most, blocks.count - start), blocks.size, blocks.shift};
-}
-
-// The same rows without their first columns.
-Matrix columns_from(const Matrix& matrix, std::int64_t first) {
-    Matrix rest = matrix;
-    rest.data = static_cast<const char*>(matrix.data) + first * matrix.column_stride * size_of(matrix.element);
-    rest.n_columns -= first;
-    return rest;
-}
-
-// Fetches values that lie side by side.
-template <class Value>
-void fetch_values(const Value* values, std::int64_t count) {
-    constexpr std::int64_t line = 64 / sizeof(Value);
-    for (std::int64_t at = 0; at < count; at += line) fetch_ahead(values + at);
-}
-
-// The kernel that adds up rows for queries of that type.
-template <class Query>
-auto rows_adder() {
-    if constexpr (std::is_same_v<Query, float>) {
-        return kernels().add_rows_of_floats;
-    } else {
-        return kernels().add_rows;
-    }
 }
 
 // Fetches the first cache lines of a run of columns of some rows.
@@ -226,67 +195,6 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* qu
     score_by_row<float>(team, matrix, {metric, query, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}},
                         arms);
 }
-
-template <class Query>
-void pair_scores(Team& team, const Matrix& matrix, Metric metric, const Query* queries, std::int64_t n_queries,
-                 const std::int64_t* starts, const std::int64_t* arms, double* scores) {
-    const std::int64_t width = matrix.n_columns;
-    constexpr bool floats = std::is_same_v<Query, float>;
-    if (coordinate_major(matrix)) {
-        std::vector<double> room(floats ? static_cast<std::size_t>(width) : 0);
-        for (std::int64_t q = 0; q < n_queries; ++q) {
-            const std::int64_t begin = starts[q];
-            const Arms its{arms + begin, starts[q + 1] - begin};
-            const Query* const query = queries + q * width;
-            if constexpr (floats) {
-                std::copy_n(query, width, room.data());
-                row_scores(team, matrix, metric, room.data(), 1, its, scores + begin, nullptr);
-            } else {
-                row_scores(team, matrix, metric, query, 1, its, scores + begin, nullptr);
-            }
-        }
-        return;
-    }
-    const auto add_rows = rows_adder<Query>();
-    // The columns of one part after the other: while the queries of a thread read it, the rows that several of them ask
-    // for stay in the caches.
-    const std::int64_t pairs = std::min(starts[n_queries], most_pairs);
-    const Workspaces spaces(team, pairs * lanes);
-    const std::int64_t each = starts[n_queries] / std::max<std::int64_t>(n_queries, 1) + 1;
-    const auto score = [&](std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end,
-                           double* sums) noexcept {
-        std::fill_n(sums, (end - begin) * lanes, 0.0);
-        for (std::int64_t from = 0; from < width; from += columns_of_pairs) {
-            const std::int64_t columns = std::min(columns_of_pairs, width - from);
-            const Matrix part = columns_from(matrix, from);
-            for (std::int64_t q = first; q < last; ++q) {
-                if (team.cancelled()) return false;
-                const std::int64_t its_begin = std::max(starts[q], begin), its_end = std::min(starts[q + 1], end);
-                if (its_begin == its_end) continue;
-                if (q + 1 < last) fetch_values(queries + (q + 1) * width + from, columns);
-                add_rows(part, metric, queries + q * width + from, {arms + its_begin, its_end - its_begin}, 0, columns,
-                         sums + (its_begin - begin) * lanes);
-            }
-        }
-        kernels().join_rows(sums, end - begin, scores + begin);
-        return true;
-    };
-    team.run(n_queries, each * width, [&](std::int64_t first, std::int64_t last, std::int64_t thread) noexcept {
-        for (std::int64_t begin = starts[first], q = first; begin < starts[last];) {
-            const std::int64_t end = std::min(begin + pairs, starts[last]);
-            std::int64_t next = q;  // the query that the pair behind the last belongs to
-            while (starts[next + 1] < end) ++next;
-            if (!score(q, next + 1, begin, end, spaces.of(thread))) return;
-            begin = end;
-            q = next;
-        }
-    }, std::max<std::int64_t>(n_queries / (pieces_of_a_thread * team.threads()), 1));
-}
-
-template void pair_scores(Team&, const Matrix&, Metric, const float*, std::int64_t, const std::int64_t*,
-                          const std::int64_t*, double*);
-template void pair_scores(Team&, const Matrix&, Metric, const double*, std::int64_t, const std::int64_t*,
-                          const std::int64_t*, double*);
 
 void run_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
                 double* scores, double* squares) {

@@ -26,12 +26,6 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* query, Arms arms, double* scores,
                 double* squares);
 
-// Queries of float or double, and scores of pairs: those of query q, of the arms starts[q], ..., starts[q + 1] - 1. Each is the one that row_scores
-// finds.
-template <class Query>
-void pair_scores(Team& team, const Matrix& matrix, Metric metric, const Query* queries, std::int64_t n_queries,
-                 const std::int64_t* starts, const std::int64_t* arms, double* scores);
-
 // As row_scores, over some ascending runs of columns: the same bits if the other rewards are zeros.
 void run_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,
                 double* scores, double* squares);

@@ -53,7 +53,8 @@ void Operand::multiply(Team& team, const Matrix& matrix, Arms arms, float* score
     if (strips_) {
         strips_->multiply(team, matrix, arms, scores, squares);
     } else if (by_panel_) {
-        multiply_by_panel(team, queries_, count_, matrix, arms, scores, squares);
+        const auto multiply = arms.count < count_ ? multiply_packed_rows : multiply_by_panel;
+        multiply(team, queries_, count_, matrix, arms, scores, squares);
     } else {
         multiply_as_they_are(team, matrix, arms, scores, squares);
     }

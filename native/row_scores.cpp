@@ -8,6 +8,9 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
+// Rows that share the values of the query while these are in registers.
+constexpr std::int64_t most_rows_together = 5;
+
 // Values of a row or a query as lanes.
 inline Lanes lanes_of(const double* values) {
     Lanes found;
@@ -70,7 +73,6 @@ SURESHOT_ALONE void add_values(const Value* const* rows, const Query* query, std
                 }
             }
         } else {
-            SURESHOT_UNROLLED
             for (std::int64_t j = 0; j < columns_together; j += lanes) add(start + j);
         }
     }
@@ -117,14 +119,20 @@ template <class Query>
 void add_rows_for(const Matrix& matrix, Metric metric, const Query* query, Arms arms, std::int64_t begin,
                   std::int64_t end, double* sums) {
     with_reward(metric, [&]<class Reward>() {
-        std::int64_t arm = 0;
-        for (; arm + rows_together <= arms.count; arm += rows_together) {
-            add_some_rows<Reward, rows_together>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
-        }
-        switch (arms.count - arm) {
-            case 3: return add_some_rows<Reward, 3>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
-            case 2: return add_some_rows<Reward, 2>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
-            case 1: return add_some_rows<Reward, 1>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
+        // As many rows together as can be, and about as many each time: the sums of one or two wait for each other.
+        for (std::int64_t arm = 0, some; arm < arms.count; arm += some) {
+            const std::int64_t left = arms.count - arm, times = (left + most_rows_together - 1) / most_rows_together;
+            some = (left + times - 1) / times;
+            const auto add = [&]<std::int64_t n_rows>() {
+                add_some_rows<Reward, n_rows>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
+            };
+            switch (some) {
+                case 5: add.template operator()<5>(); break;
+                case 4: add.template operator()<4>(); break;
+                case 3: add.template operator()<3>(); break;
+                case 2: add.template operator()<2>(); break;
+                default: add.template operator()<1>();
+            }
         }
     });
 }

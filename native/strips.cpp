@@ -14,16 +14,17 @@ namespace {
 constexpr std::int64_t most_packed = std::int64_t{1} << 24;
 
 // Queries whose strips lie together, and rows of which some columns stay in the second-level cache beside those
-// strips. A piece of the work is as many rows, in a number that suits the kernels of all levels, and as many queries as
-// leave enough pieces for all threads.
+// strips. A piece of the work is as many rows, and as many queries as leave enough pieces for all threads.
 constexpr std::int64_t queries_together = 64;
 constexpr std::int64_t rows_of_strips = 96;
-constexpr std::int64_t rows_of_kernels = 12;
 constexpr std::int64_t pieces_each = 4;
 constexpr std::int64_t line_floats = 16;
 
 // Rows that are copied at a time.
 constexpr std::int64_t rows_copied = 16;
+
+// Queries of a piece that are multiplied with packed rows: few, for all threads to have as many.
+constexpr std::int64_t queries_of_piece = 4 * strip_rows;
 
 // Columns that are added up before they are added to a score: as few panels as can be, about equal.
 std::int64_t panel_of(std::int64_t width) {
@@ -33,7 +34,7 @@ std::int64_t panel_of(std::int64_t width) {
 // Rows of a piece, of so many.
 std::int64_t rows_of_piece(std::int64_t count) {
     const std::int64_t parts = divided_up(count, rows_of_strips);
-    return std::min(rounded_up(divided_up(count, parts), rows_of_kernels), rows_of_strips);
+    return std::min(rounded_up(divided_up(count, parts), strip_rows), rows_of_strips);
 }
 
 // Packs some columns of queries that lie together.
@@ -88,7 +89,7 @@ void Strips::multiply(Team& team, const Matrix& matrix, Arms arms, float* scores
     Arena room;
     std::vector<float*> copies;  // of the rows, for each thread
     for (std::int64_t thread = 0; thread < team.threads(); ++thread) {
-        constexpr std::size_t numbers = (rows_of_strips + most_strip_rows) * strip_row_stride;
+        constexpr std::size_t numbers = (rows_of_strips + strip_rows) * strip_row_stride;
         copies.push_back(static_cast<float*>(room.allocate(numbers * sizeof(float), line_bytes)));
     }
     const char* const values = static_cast<const char*>(matrix.data);
@@ -100,7 +101,7 @@ void Strips::multiply(Team& team, const Matrix& matrix, Arms arms, float* scores
             const std::int64_t last = std::min(first + groups_each, groups);
             const Arms few{arms.ids + row, std::min(rows, arms.count - row)};
             const char* next[rows_of_strips];
-            std::fill_n(numbers + few.count * strip_row_stride, most_strip_rows * strip_row_stride, 0.0f);
+            std::fill_n(numbers + few.count * strip_row_stride, strip_rows * strip_row_stride, 0.0f);
             if (first == 0) std::fill_n(squares + row, few.count, 0.0);
             for (std::int64_t from = 0; from < width_; from += panel) {
                 const std::int64_t columns = std::min(panel, width_ - from), to = from + columns;
@@ -119,7 +120,7 @@ void Strips::multiply(Team& team, const Matrix& matrix, Arms arms, float* scores
                 for (std::int64_t group = first; group < last; ++group) {
                     if (team.cancelled()) return;
                     const std::int64_t query = group * queries_together;
-                    kernels().multiply_strips({numbers, few.count,
+                    kernels().multiply_strips({numbers, strip_row_stride, few.count,
                                                strips_[static_cast<std::size_t>(from / panel * groups + group)],
                                                std::min(queries_together, count_ - query), columns, from > 0,
                                                scores + row * count_ + query, count_, next, fetches ? few.count : 0, part});
@@ -138,8 +139,8 @@ void multiply_by_panel(Team& team, const float* queries, std::int64_t count, con
     const std::int64_t groups = divided_up(count, queries_together), parts = divided_up(arms.count, rows);
     const std::int64_t copied = divided_up(arms.count, rows_copied), packed = divided_up(count, strip_queries);
     const Room<float> strips(packed * strip_queries * panel);
-    const Room<float> copies((arms.count + most_strip_rows) * strip_row_stride);
-    std::fill_n(copies.data() + arms.count * strip_row_stride, most_strip_rows * strip_row_stride, 0.0f);
+    const Room<float> copies((arms.count + strip_rows) * strip_row_stride);
+    std::fill_n(copies.data() + arms.count * strip_row_stride, strip_rows * strip_row_stride, 0.0f);
     std::fill_n(squares, arms.count, 0.0);
     for (std::int64_t from = 0; from < width; from += panel) {
         const std::int64_t columns = std::min(panel, width - from);
@@ -178,12 +179,76 @@ void multiply_by_panel(Team& team, const float* queries, std::int64_t count, con
         team.run(parts * groups, rows * queries_together * columns, [&](std::int64_t begin, std::int64_t end) noexcept {
             for (std::int64_t piece = begin; piece < end && !team.cancelled(); ++piece) {
                 const std::int64_t row = piece / groups * rows, query = piece % groups * queries_together;
-                kernels().multiply_strips({copies.data() + row * strip_row_stride, std::min(rows, arms.count - row),
+                kernels().multiply_strips({copies.data() + row * strip_row_stride, strip_row_stride,
+                                           std::min(rows, arms.count - row),
                                            strips.data() + query * columns, std::min(queries_together, count - query),
                                            columns, from > 0, scores + row * count + query, count, nullptr, 0, 0});
             }
         });
     }
+}
+
+// The rows are packed, and the queries are read as they lie.
+void multiply_packed_rows(Team& team, const float* queries, std::int64_t count, const Matrix& matrix, Arms arms,
+                          float* scores, double* squares) {
+    const std::int64_t width = matrix.n_columns, panel = panel_of(width), n_rows = arms.count;
+    const std::int64_t packed = divided_up(n_rows, strip_queries);
+    // Behind the last queries nothing may be read: those that are no whole number are copied.
+    const std::int64_t rest = count % strip_rows, whole = count - rest, pieces = divided_up(count, queries_of_piece);
+    const Room<float> strips(packed * strip_queries * panel), last(strip_rows * strip_row_stride);
+    const Room<float> copies(packed * strip_queries * strip_row_stride), found(count * n_rows);  // found: [query][row]
+    std::fill_n(last.data(), strip_rows * strip_row_stride, 0.0f);
+    std::fill_n(squares, n_rows, 0.0);
+    for (std::int64_t from = 0; from < width; from += panel) {
+        const std::int64_t columns = std::min(panel, width - from);
+        team.run(packed, columns * strip_queries, [&](std::int64_t begin, std::int64_t end) noexcept {
+            for (std::int64_t row = begin * strip_queries; row < std::min(end * strip_queries, n_rows);
+                 row += strip_queries) {
+                const Arms few{arms.ids + row, std::min(strip_queries, n_rows - row)};
+                float* const own = copies.data() + row * strip_row_stride;
+                kernels().widen_rows(matrix, few, from, from + columns, own, strip_row_stride);
+                kernels().add_squares(own, few.count, columns, squares + row);
+                kernels().pack_strip(own, few.count, strip_row_stride, columns, strips.data() + row * columns);
+            }
+        });
+        for (std::int64_t q = 0; q < rest; ++q) {
+            std::copy_n(queries + (whole + q) * width + from, columns, last.data() + q * strip_row_stride);
+        }
+        team.run(pieces, queries_of_piece * n_rows * columns, [&](std::int64_t begin, std::int64_t end) noexcept {
+            for (std::int64_t piece = begin; piece < end && !team.cancelled(); ++piece) {
+                const std::int64_t query = piece * queries_of_piece, few = std::min(queries_of_piece, whole - query);
+                StripTile tile{queries + query * width + from, width, few, strips.data(), n_rows, columns, from > 0,
+                               found.data() + query * n_rows, n_rows, nullptr, 0, columns * size_of(Element::float32)};
+                // Meanwhile the next queries are fetched, or the next columns of the first ones.
+                const bool ends = piece + 1 == end;
+                const std::int64_t after = ends ? begin * queries_of_piece : query + queries_of_piece;
+                const std::int64_t next_from = ends ? from + columns : from;
+                const char* next[queries_of_piece];
+                if (next_from + columns <= width) {
+                    tile.next = next;
+                    tile.n_next = std::clamp<std::int64_t>(whole - after, 0, queries_of_piece);
+                }
+                for (std::int64_t q = 0; q < tile.n_next; ++q) {
+                    next[q] = reinterpret_cast<const char*>(queries + (after + q) * width + next_from);
+                }
+                if (few > 0) kernels().multiply_strips(tile);
+                if (query + queries_of_piece < count) continue;
+                tile = {last.data(), strip_row_stride, rest, strips.data(), n_rows, columns, from > 0,
+                        found.data() + whole * n_rows, n_rows, nullptr, 0, 0};
+                if (rest > 0) kernels().multiply_strips(tile);
+            }
+        });
+    }
+    team.run(divided_up(count, line_floats), line_floats * n_rows, [&](std::int64_t begin, std::int64_t end) noexcept {
+        for (std::int64_t some = begin * line_floats; some < std::min(end * line_floats, count); some += line_floats) {
+            const std::int64_t stop = std::min(some + line_floats, count);
+            for (std::int64_t row = 0; row < n_rows; ++row) {
+                for (std::int64_t query = some; query < stop; ++query) {
+                    scores[row * count + query] = found.data()[query * n_rows + row];
+                }
+            }
+        }
+    });
 }
 
 }  // namespace sureshot

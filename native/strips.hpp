@@ -40,4 +40,8 @@ class Strips {
 void multiply_by_panel(Team& team, const float* queries, std::int64_t count, const Matrix& matrix, Arms arms,
                        float* scores, double* squares);
 
+// The same if there are fewer rows than queries.
+void multiply_packed_rows(Team& team, const float* queries, std::int64_t count, const Matrix& matrix, Arms arms,
+                          float* scores, double* squares);
+
 }  // namespace sureshot

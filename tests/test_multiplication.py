@@ -50,7 +50,16 @@ def test_products_of_kernels_are_within_their_bounds(
     before = _native.instruction_set()
     _native.use_instruction_set(instructions)
     try:
-        for n_rows, n_queries in ((1, 1), (2, 3), (5, 4), (11, 7), (7, 64), (5, 70), (150, 99)):
+        for n_rows, n_queries in (
+            (1, 1),
+            (2, 3),
+            (5, 4),
+            (11, 7),
+            (7, 64),
+            (5, 70),
+            (97, 109),
+            (150, 99),
+        ):
             data = numbers(rng, (n_rows + 1, 2 * width), dtype)[:, ::2]
             queries = rng.standard_normal((n_queries, width), dtype=np.float32)
             arms = np.arange(1, n_rows + 1)
@@ -59,7 +68,7 @@ def test_products_of_kernels_are_within_their_bounds(
             rows, asked = data[1:].astype(np.float64), queries.astype(np.float64)
             exact, squared = rows @ asked.T, np.square(rows).sum(axis=1)
             terms = np.abs(rows) @ np.abs(asked.T)
-            # Many queries are packed panel by panel for few rows, and once for many.
+            # Many queries are packed panel by panel for few rows, and once for many; rows if they are fewer.
             for expected_rows in (n_rows, 5000):
                 operand = _native.Operand(queries, Team(2), expected_rows)
                 operand.multiply(dense_of(data), arms, Team(2), scores, squares)

@@ -9,17 +9,23 @@ import numpy as np
 from sureshot._elements import ELEMENTS, all_finite, is_number, name_of
 from sureshot._validate.choices import kind, listed
 from sureshot._validate.memory import PER_ROW, refuse_beyond_memory
+from sureshot.query_sizes import QuerySizes
 from sureshot.storage.matrix import Matrix
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sureshot._types import Array, Floats, Ints
 
 # The metrics that row_scale works with.
 SCALED = ("ip", "abs-ip")
 
-
 # Numbers of queries that are checked at once.
 CHECKED_AT_ONCE = 1 << 20
+
+# Bytes of a table of queries whose sizes are found when it is checked: to pass over it twice would take longer than to
+# keep them.
+LARGE_TABLE = 1 << 20
 
 
 def data_array(data: Any) -> Array | Matrix:
@@ -73,6 +79,26 @@ def weighted(queries: Array, data: Array | Matrix, metric: str) -> Array:
 
 def query_rows(query: Any, width: int) -> Array:
     """Return the queries as rows of float64, or of float32 if they are: a large batch is not copied."""
+    return _checked_rows(query, width, all_finite)
+
+
+def sized_query_rows(
+    query: Any, width: int, threads: Callable[[], int]
+) -> tuple[Array, QuerySizes | None]:
+    """Return the same and, of a large table of float32, the sizes of the queries, from the pass that checks them."""
+    sizes = None
+
+    def are_finite(queries: Array) -> bool:
+        nonlocal sizes
+        if queries.nbytes < LARGE_TABLE or len(queries) == 1 or queries.dtype != np.float32:
+            return all_finite(queries)
+        sizes = QuerySizes.found_by(threads(), queries)
+        return sizes.are_finite
+
+    return _checked_rows(query, width, are_finite), sizes
+
+
+def _checked_rows(query: Any, width: int, are_finite: Callable[[Array], bool]) -> Array:
     given = np.asarray(query)
     if not is_number(given.dtype) or given.dtype.itemsize > 8:
         raise TypeError(f"query must hold real numbers of at most 64 bits, got {given.dtype}")
@@ -87,7 +113,7 @@ def query_rows(query: Any, width: int) -> Array:
         raise ValueError("query must hold at least one query, got none")
     dtype = given.dtype if given.dtype == np.float32 else np.float64
     queries = np.ascontiguousarray(given, dtype=dtype).reshape(-1, width)
-    if not all_finite(queries):
+    if not are_finite(queries):
         rows = max(1, CHECKED_AT_ONCE // width)
         for start in range(0, len(queries), rows):
             finite = np.isfinite(queries[start : start + rows])

@@ -10,9 +10,9 @@ import numpy as np
 from sureshot._validate.arrays import (
     data_array,
     has_zero_row,
-    query_rows,
     row_factors,
     selected_arms,
+    sized_query_rows,
     weighted,
 )
 from sureshot._validate.bounds import known_bounds, pair
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
     from sureshot._validate.bounds import KnownBounds
     from sureshot._validate.calling import Calling
+    from sureshot.query_sizes import QuerySizes
     from sureshot.result import RoundInfo, ScanInfo
     from sureshot.search.methods import Method
     from sureshot.storage.matrix import Matrix
@@ -63,6 +64,7 @@ class TopKRequest(NamedTuple):
 
     data: Array | Matrix
     queries: Floats  # (queries, N)
+    query_sizes: QuerySizes | None  # of a large table, as it is
     single: bool
     k: int
     metric: str
@@ -137,10 +139,10 @@ def top_k_request(
 ) -> TopKRequest:
     """Check the arguments of `top_k`."""
     data = data_array(data)
-    queries = query_rows(query, data.shape[1])
+    queries, sizes = sized_query_rows(query, data.shape[1], lambda: thread_count(threads))
     k = whole_number(k, "k", 1)
     metric = one_of(metric, METRICS, "metric")
-    queries = weighted(queries, data, metric)
+    given, queries = queries, weighted(queries, data, metric)
     if metric == "cosine" and has_zero_row(queries):
         raise ValueError("metric='cosine' needs a query that is not all zeros")
     epsilon, delta = loss_and_risk(epsilon, delta)
@@ -164,6 +166,7 @@ def top_k_request(
     return TopKRequest(
         data=data,
         queries=queries,
+        query_sizes=sizes if queries is given else None,
         single=np.ndim(query) == 1,
         k=k,
         metric=metric,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot import _native
+from sureshot.query_sizes import QuerySizes
 
 if TYPE_CHECKING:
     from sureshot._native import Team
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # The largest value of a query, as a power of two, is at most this, and at least one over it.
 QUERY_EXPONENT = 300
 SMALLEST_IN_RANGE = 2.0 ** (-QUERY_EXPONENT - 1)
-LARGEST_IN_RANGE = 2.0**QUERY_EXPONENT
+LARGEST_IN_RANGE = math.nextafter(2.0**QUERY_EXPONENT, 0)
 
 
 def in_range(query: Floats, *, exactly: bool) -> tuple[Floats, float]:
@@ -39,10 +39,10 @@ def in_range(query: Floats, *, exactly: bool) -> tuple[Floats, float]:
 
 def all_in_range(queries: Floats, team: Team, *, exactly: bool) -> tuple[Floats, Floats | None]:
     """Return the same of several queries, one row each; None if every power is 1."""
-    largest, norms = np.empty((2, len(queries)))
-    smallest_of_all, largest_of_all = _native.measure_queries(queries, team, largest, norms)
-    if smallest_of_all >= SMALLEST_IN_RANGE and largest_of_all < LARGEST_IN_RANGE:
+    sizes = QuerySizes.of(queries, team)
+    if sizes.within(SMALLEST_IN_RANGE, LARGEST_IN_RANGE):
         return queries, None
+    largest = sizes.largest
     exponents = np.frexp(largest)[1]
     beyond = exponents - np.clip(exponents, -QUERY_EXPONENT, QUERY_EXPONENT)
     beyond[largest == 0] = 0

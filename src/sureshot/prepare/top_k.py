@@ -138,18 +138,20 @@ class PreparedQueries:
         Norms of rows that are needed must be known.
         """
         some = slice(which.start, which.stop) if isinstance(which, range) else which
-        queries, units = self.request.queries[some], None
+        queries, units, sizes = self.request.queries[some], None, self.request.query_sizes
+        if sizes is not None:
+            sizes = sizes.part(some)
         if self._scaled(queries.dtype):
             queries, units = all_in_range(
                 queries, self.team, exactly=self.request.metric != "cosine"
             )
         if self.request.metric != "cosine":
-            return Batch(like, queries, units, self.request.row_scale)
+            return Batch(like, queries, units, self.request.row_scale, sizes=sizes)
         norms = self.bounds.exact_norms if computed_norms is None else computed_norms
         assert norms is not None, "a batch by cosine has norms"
         query_norms = cosine.norms_of(queries, self.team)
         cosine.refuse_norms(norms, self.request.arms, *_native.extremes(query_norms))
-        return Batch(like, queries, norms=norms, query_norms=query_norms)
+        return Batch(like, queries, norms=norms, query_norms=query_norms, sizes=sizes)
 
     def _problem(
         self, query: Array, unit: float, team: Team, computed_norms: Floats | None

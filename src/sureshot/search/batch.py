@@ -14,6 +14,7 @@ from sureshot.errors import BoundsError
 if TYPE_CHECKING:
     from sureshot._native import Team
     from sureshot._types import Array, Floats, Ints
+    from sureshot.query_sizes import QuerySizes
     from sureshot.search.problem import Problem
 
     Which = Ints | tuple[slice | None, ...]
@@ -35,6 +36,7 @@ class Batch:
     row_scale: Floats | None = None  # the factor of each arm that was given
     norms: Floats | None = None  # of cosines: those of the arms, and of the queries
     query_norms: Floats | None = None
+    sizes: QuerySizes | None = None  # of the queries, if they are known
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -48,6 +50,7 @@ class Batch:
             self.row_scale,
             self.norms,
             None if self.query_norms is None else self.query_norms[some],
+            None if self.sizes is None else self.sizes.part(some),
         )
 
     def scores(self, queries: Which, positions: Which, sums: Floats) -> Floats:

@@ -173,7 +173,10 @@ class Products:
         together = count
         if tiles.by_kernels:
             together = _native.queries_together(count, width, len(self._like.arms))
-        for queries in ProductQueries.groups(batch.queries, tiles.dtype, self._team, together):
+        groups = ProductQueries.groups(
+            batch.queries, tiles.dtype, self._team, together, batch.sizes
+        )
+        for queries in groups:
             if queries is None:
                 return None
             multiplied = self._by_kernels if tiles.by_kernels else self._by_blas

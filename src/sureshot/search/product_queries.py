@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sureshot import _native
+from sureshot.query_sizes import QuerySizes
 from sureshot.theory.products import LARGEST_QUERY, LARGEST_SIZE, SMALLEST_SIZE
 
 if TYPE_CHECKING:
@@ -35,20 +36,24 @@ class ProductQueries:
 
     @classmethod
     def groups(
-        cls, queries: Array, dtype: np.dtype[Any], team: Team, together: int
+        cls,
+        queries: Array,
+        dtype: np.dtype[Any],
+        team: Team,
+        together: int,
+        sizes: QuerySizes | None = None,
     ) -> Iterator[ProductQueries | None]:
         """Yield them, so many at a time at most, and fewer where rounding them would take too much memory.
 
-        None where some are too large or too small.
+        None where some are too large or too small. Their sizes are found unless they are known.
         """
         if queries.dtype == dtype:
-            sizes, norms = np.empty((2, len(queries)))
-            smallest, largest = _native.measure_queries(queries, team, sizes, norms)
-            if smallest >= SMALLEST_SIZE and largest <= LARGEST_SIZE:
+            sizes = QuerySizes.of(queries, team) if sizes is None else sizes
+            if sizes.within(SMALLEST_SIZE, LARGEST_SIZE):
                 for start in range(0, len(queries), together):
                     some = slice(start, start + together)
-                    count = len(norms[some])
-                    yield cls(queries[some], np.ones(count), norms[some], np.zeros(count))
+                    norms = sizes.norms[some]
+                    yield cls(queries[some], np.ones(len(norms)), norms, np.zeros(len(norms)))
                 return
         together = min(together, max(1, MOST_BYTES // (queries.shape[1] * dtype.itemsize)))
         for start in range(0, len(queries), together):
