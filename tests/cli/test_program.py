@@ -81,7 +81,8 @@ def test_words() -> None:
     ]
     shares = [text.percent(share) for share in (0.0, 0.0041, 0.31415, 1.0, 1.00247, 0.99837)]
     assert shares == ["0 %", "0.41 %", "31.4 %", "100 %", "100.2 %", "99.8 %"]
-    assert [text.duration(seconds) for seconds in (75.0, 0.0415)] == ["75 s", "41.5 ms"]
+    times = (75.0, 0.0415, 0.00021, 0.00000778)
+    assert [text.duration(time) for time in times] == ["75 s", "41.5 ms", "0.21 ms", "7.78 µs"]
     info = sureshot.RoundInfo(
         query=1, round=7, arms=812, active=40, pulls=5, numbers_read=41, threshold=None
     )

@@ -43,6 +43,8 @@ def duration(seconds: float) -> str:
     Examples
     --------
     >>> duration(2.5), duration(0.0415), duration(0.00002)
-    ('2.5 s', '41.5 ms', '0.02 ms')
+    ('2.5 s', '41.5 ms', '20 µs')
     """
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    return f"{1e3 * seconds:.3g} ms" if seconds >= 1e-4 else f"{1e6 * seconds:.3g} µs"
