@@ -122,16 +122,15 @@ def measure(setup: Setup, case: SpeedCase) -> rows.Row:
     memory = _memory(ours)
     agrees = _same(ours(0), TASKS[case.task](setup, case, 1 if case.threads > 1 else 2)(0))
     times = loop.in_turns(sides, range(case.queries), warm_up, patience=PATIENCE)
-    seconds = {name: found.median for name, found in times.items()}
     return {
         **asdict(case),
         "n": len(setup.ready.made.data),
         "N": setup.ready.made.data.shape[1],
         "data_bytes": setup.ready.made.data.nbytes,
-        "seconds": seconds,
+        "seconds": {name: found.median for name, found in times.items()},
         "quartiles": {name: found.quartiles for name, found in times.items()},
         "timed": {name: len(found.seconds) for name, found in times.items()},
-        "ratios": ratios(seconds),
+        "ratios": ratios(times),
         "not_timed": refusals,
         **_work(setup, case, times[OURS]),
         "precision": _precision(setup, case, times),
@@ -143,9 +142,17 @@ def measure(setup: Setup, case: SpeedCase) -> rows.Row:
     }
 
 
-def ratios(seconds: dict[str, float]) -> dict[str, float]:
-    """Return how many times as long as the library each rival took."""
-    return {name: taken / seconds[OURS] for name, taken in seconds.items() if name != OURS}
+def ratios(times: dict[str, Times]) -> dict[str, float]:
+    """Return how many times as long as the library each rival took: the median of the queries that both answered.
+
+    The same query has the same turn on every side: what slows the machine down for some seconds slows down both.
+    """
+    ours = times[OURS].seconds
+    return {
+        name: float(np.median([a / b for a, b in zip(found.seconds, ours, strict=False)]))
+        for name, found in times.items()
+        if name != OURS
+    }
 
 
 def _memory(call: Callable[[int], Any]) -> int | None:
