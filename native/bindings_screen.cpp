@@ -16,8 +16,6 @@ std::int64_t length_of(const Reals& values) { return static_cast<std::int64_t>(v
 }  // namespace
 
 void bind_screen(nb::module_& m) {
-    m.attr("FLOAT_ROUNDINGS") = float_roundings;
-
     m.def(
         "rounded_query",
         [](Metric metric, const Reals& query) -> nb::object {
@@ -46,7 +44,15 @@ void bind_screen(nb::module_& m) {
         "dense"_a, "queries"_a.noconvert(), "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
         "squares"_a.noconvert() = nb::none(),
         "Fill scores and squares as row_scores does, but with sums of float32, in which no term is rounded more "
-        "than FLOAT_ROUNDINGS times, that are added up in double.");
+        "than `screen_roundings` times, that are added up in double.");
+
+    m.def(
+        "screen_roundings",
+        [](const Data& data, Element element, std::int64_t n_queries) {
+            return screen_roundings(matrix_of(data, element), n_queries);
+        },
+        "data"_a.noconvert(), "element"_a, "n_queries"_a,
+        "Return how often at most a term is rounded in float32 where so many queries are screened together.");
 
     m.def(
         "candidates",

@@ -61,16 +61,20 @@ using JoinLanes = void(const double* sums, std::int64_t n_arms, double* scores) 
 
 // A screen: about the same scores, from sums[query][arm] and squares[arm], of the data values, unless null. Both
 // start as zeros; the sums of distances are positive. What is added up in float32 before it is added to
-// these is rounded at most float_roundings times: in a panel of a row as often as a lane has terms, and when the
-// lanes are added. But for the last part, a part of the columns is a whole number of columns_in_a_part.
+// these is rounded as often as a lane of a panel has terms, and when the lanes are added in pairs. But for the last part, a part of the columns is a whole number of columns_in_a_part.
 struct Asked {
     const float* queries;  // unless rows are screened in place, zeros follow each up to a whole number of screen_lanes
     std::int64_t count;
     std::int64_t stride;
 };
 constexpr std::int64_t screen_lanes = 16;
-constexpr std::int64_t columns_in_a_panel = 512;
-constexpr std::int64_t float_roundings = columns_in_a_panel / screen_lanes + 4;  // 4: the logarithm of the lanes
+constexpr std::int64_t columns_in_a_panel = 512;        // of several queries, or widened
+constexpr std::int64_t columns_in_a_long_panel = 4096;  // of one query and rows as they lie
+// At most so many times, in panels and in long panels of so many columns.
+constexpr std::int64_t roundings_in_a_panel = columns_in_a_panel / screen_lanes + 4;
+constexpr std::int64_t roundings_in_a_long_panel(std::int64_t n_columns) {
+    return (n_columns + screen_lanes - 1) / screen_lanes + 6;
+}
 // Whether rows are read as they lie: others are widened, in whole numbers of lanes.
 inline bool screened_in_place(const Matrix& matrix) {
     return matrix.element == Element::float32 && matrix.column_stride == 1 && matrix.n_columns >= screen_lanes;

@@ -155,6 +155,11 @@ void evaluate(Team& team, const Matrix& matrix, const Question& question, Arms a
 
 }  // namespace
 
+std::int64_t screen_roundings(const Matrix& matrix, std::int64_t n_queries) {
+    if (n_queries > 1 || coordinate_major(matrix) || !screened_in_place(matrix)) return roundings_in_a_panel;
+    return roundings_in_a_long_panel(std::min(matrix.n_columns, columns_in_a_long_panel));
+}
+
 void screen(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,
             Arms arms, double* scores, double* squares) {
     const PaddedQueries padded(matrix, queries, n_queries);

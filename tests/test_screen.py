@@ -239,11 +239,11 @@ def test_instruction_sets_find_the_same() -> None:
 
 def test_planted_a_bound_that_is_too_small_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     # The first K rows score a little more than the next ones; in float32 that is lost.
-    query = np.full(512, 2.0**-12 * (1 - 2.0**-10))
+    query = np.full(4096, 2.0**-12 * (1 - 2.0**-10))
     query[:16] = 1
-    data = np.zeros((N_ARMS, 512), np.float32)
+    data = np.zeros((N_ARMS, 4096), np.float32)
     data[:K] = query
-    data[K : 2 * K, :16] = 1 + 8 * 2.0**-23
+    data[K : 2 * K, :16] = 1 + 64 * 2.0**-23
     expected = unscreened(data, query, "ip")
     assert sorted(expected.indices.tolist()) == list(range(K))
     assert_same(search(data, query, "ip"), expected)

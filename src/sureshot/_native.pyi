@@ -361,9 +361,7 @@ def run_scores(
     scores: Floats,
     squares: Floats | None = None,
 ) -> None: ...
-
-FLOAT_ROUNDINGS: int
-
+def screen_roundings(data: Array, element: Element, n_queries: int) -> int: ...
 def screen(
     dense: Dense,
     queries: Array,

@@ -113,9 +113,10 @@ def _one(data: Array, request: TopKRequest, choice: str, started: float) -> TopK
         return None
     team = _team(data, request.threads)
     reward = REWARD_OF_METRIC[metric]
+    values, element = for_kernels(data)
     screened = norms = None
     if data.itemsize < 8 and screen.pays_for(len(arms), width, k):
-        rounded = rounded_float(reward, query)
+        rounded = rounded_float(reward, query, _native.screen_roundings(values, element, 1))
         if rounded is None:
             return None
         share = screen.LARGEST_SHARE
@@ -124,7 +125,6 @@ def _one(data: Array, request: TopKRequest, choice: str, started: float) -> TopK
     if cosines and exact_norms is not None:
         rounding = bounds.norm_rounding
         norms = (exact_norms, SMALLEST_NORM, screened_leeway_of(rounding), leeway_of(rounding))
-    values, element = for_kernels(data)
     indices, scores = np.empty(k, dtype=np.int64), np.empty(k)
     found = _native.exact_best(
         values,

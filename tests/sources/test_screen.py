@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sureshot.sources.base import Screened
 
 SIZES = (1, 7, 97, 1535)
+LONG_SIZES = (2048, 4113, 9001)  # of one query: rows side by side, in panels of 4,096 columns
 ONES, TINY = 16, 2.0**-12 * (1 - 2.0**-10)  # the square of TINY vanishes beside 1 in float32
 
 every_reward = pytest.mark.parametrize("reward", list(REWARDS))
@@ -126,15 +127,42 @@ def test_errors_of_hard_data_are_within_the_bound(reward: str, order: str, kind:
 
 
 @every_reward
+@pytest.mark.parametrize("size", LONG_SIZES)
+@pytest.mark.parametrize("n_rows", [1, 8, 23])
+@pytest.mark.usefixtures("instruction_set")
+def test_errors_of_long_rows_are_within_the_bound(reward: str, size: int, n_rows: int) -> None:
+    rng = np.random.default_rng(size)
+    for kind in (rng.standard_normal, lambda shape: cancelling(rng, shape)):
+        data = kind((n_rows, size)).astype(np.float32)
+        assert excess(data, data[:1].astype(np.float64) + 1e-3, reward) <= 1
+
+
+@every_reward
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.usefixtures("instruction_set")
+def test_rows_that_lie_apart_have_the_scores_of_neighbours(reward: str, size: int) -> None:
+    rng = np.random.default_rng(size)
+    data = rng.standard_normal((40, size + 3), dtype=np.float32)
+    query = rng.standard_normal((1, size))
+    together = screened_scores(data[:, :size].copy(), query, reward)
+    apart = screened_scores(data[:, :size], query, reward)
+    np.testing.assert_array_equal(apart.scores, together.scores)
+    arms = np.array([0, 1, 5, 6, 39])
+    some = source_of(data[:, :size], query[0], reward).screened_scores(query, arms, Team(1))
+    assert some is not None
+    np.testing.assert_array_equal(some.scores, together.scores[:, arms])
+
+
+@every_reward
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_many_queries_share_a_pass(reward: str, order: str) -> None:
     rng = np.random.default_rng(1)
     data = np.array(rng.standard_normal((301, 97)), dtype=np.float32, order=order)  # type: ignore[call-overload]
     queries = rng.standard_normal((16, 97))
     together = screened_scores(data, queries, reward)
-    for at, query in enumerate(queries):
-        alone = screened_scores(data, query[None], reward)
-        np.testing.assert_array_equal(together.scores[at], alone.scores[0])
+    for at in range(len(queries) - 1):
+        two = screened_scores(data, queries[at : at + 2], reward)
+        np.testing.assert_array_equal(two.scores, together.scores[at : at + 2])
     arms = np.flatnonzero(rng.random(301) < 0.5)
     some = source_of(data, queries[0], reward).screened_scores(queries, arms, Team(3))
     assert some is not None
@@ -149,22 +177,22 @@ def test_products_of_queries_beyond_float32(exponent: int) -> None:
     assert excess(data, queries, "ip") <= 1
 
 
-def systematic(reward: str) -> tuple[Array, Floats]:
-    """Return a row and a query of which float32 loses nearly as much as it can."""
-    row = np.full(512, TINY)
+def systematic(reward: str, size: int, n_queries: int) -> tuple[Array, Floats]:
+    """Return rows, all alike, and queries of which float32 loses nearly as much as it can."""
+    row = np.full(size, TINY)
     row[:ONES] = 1
-    if reward == "ip":
-        return row[None].astype(np.float32), row[None]
+    query = row if reward == "ip" else np.zeros(size)
     if reward == "l1":
         row[ONES:] = TINY**2
-    return row[None].astype(np.float32), np.zeros((1, 512))
+    return np.tile(row.astype(np.float32), (8, 1)), np.tile(query, (n_queries, 1))
 
 
 @every_reward
+@pytest.mark.parametrize(("size", "n_queries"), [(512, 2), (4096, 1)])
 @pytest.mark.usefixtures("instruction_set")
-def test_planted_the_bound_is_nearly_reached(reward: str) -> None:
-    # So a bound that is two times too small would be seen.
-    data, queries = systematic(reward)
+def test_planted_the_bound_is_nearly_reached(reward: str, size: int, n_queries: int) -> None:
+    # Of a whole panel. So a bound that is two times too small would be seen.
+    data, queries = systematic(reward, size, n_queries)
     assert 0.5 < excess(data, queries, reward) <= 1
 
 

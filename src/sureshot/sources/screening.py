@@ -20,10 +20,10 @@ class RoundedQuery(NamedTuple):
     roundings: int  # in float32, of each term of a score
 
 
-def rounded_float(reward: str, query: Array) -> RoundedQuery | None:
+def rounded_float(reward: str, query: Array, roundings: int) -> RoundedQuery | None:
     """Return a query of float32 that is screened as it is; None if products with it may be too large or too small."""
     norm = _native.norm_if_usual(query) if reward == "ip" else 0.0
-    return None if norm is None else RoundedQuery(query, norm, 0.0, 1.0, _native.FLOAT_ROUNDINGS)
+    return None if norm is None else RoundedQuery(query, norm, 0.0, 1.0, roundings)
 
 
 class Wanted(NamedTuple):
