@@ -14,7 +14,7 @@ void add_for_queries(const Panel<n_rows>& panel, const Asked& asked, std::int64_
     const auto add = [&]<std::int64_t n_queries, bool squared>(std::int64_t first) {
         const float* queries[n_queries];
         for (std::int64_t q = 0; q < n_queries; ++q) queries[q] = asked.queries + (first + q) * asked.stride + j;
-        add_panel<Term, n_rows, n_queries, squared, true>(
+        add_panel<Term, n_rows, n_queries, squared>(
             panel, queries, count, {out.sums + first * out.query_stride, out.query_stride, out.squares});
     };
     std::int64_t first = 0;

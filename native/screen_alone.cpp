@@ -5,18 +5,22 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-// Long rows are read side by side: as many streams as the processor fetches ahead by itself. To fetch them here, too,
-// took a quarter more time.
+// Long rows are read side by side: as many streams as the processor fetches ahead by itself. To fetch them from farther
+// ahead here took a quarter more time; from so near it changes nothing in memory, and in the caches it takes up to a fifth
+// less.
+constexpr std::int64_t bytes_ahead = 256;
+
 template <class Term, std::int64_t n_rows, bool squared>
 void add_long_rows(const Matrix& matrix, const float* query, const std::int64_t* ids, std::int64_t begin,
                    std::int64_t end, const RowSums& out) {
     Panel<n_rows> panel{};
+    panel.ahead = bytes_ahead;
     for (std::int64_t j = begin; j < end; j += columns_in_a_long_panel) {
         for (std::int64_t r = 0; r < n_rows; ++r) {
             panel.rows[r] = reinterpret_cast<const float*>(address_of(matrix, ids[r], j));
         }
         const float* const asked = query + j;
-        add_panel<Term, n_rows, 1, squared, false>(panel, &asked, smaller(columns_in_a_long_panel, end - j), out);
+        add_panel<Term, n_rows, 1, squared>(panel, &asked, smaller(columns_in_a_long_panel, end - j), out);
     }
 }
 

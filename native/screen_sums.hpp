@@ -64,8 +64,8 @@ inline void add_sums(const FourFloats* rows, double* out) {
 template <std::int64_t n_rows>
 struct Panel {
     const float* rows[n_rows];
-    // Bytes from the values of a row to those that are fetched meanwhile, if any are: the same for all rows, because
-    // addresses of their own would take more registers than there are.
+    // Bytes from the values of a row to those that are fetched meanwhile: the same for all rows, because addresses of
+    // their own would take more registers than there are.
     std::int64_t ahead;
 };
 
@@ -82,7 +82,7 @@ inline Floats chosen(Floats values, const std::int32_t* lanes_chosen) {
 
 // Adds a panel to the sums of its rows, for some queries. If the columns are no whole number of lanes, the last
 // ones are read together with some before them, which the row and the queries have, and which are left out.
-template <class Term, std::int64_t n_rows, std::int64_t n_queries, bool squared, bool fetching>
+template <class Term, std::int64_t n_rows, std::int64_t n_queries, bool squared>
 SURESHOT_ALONE void add_panel(const Panel<n_rows>& panel, const float* const* queries, std::int64_t count,
                               const RowSums& out) {
     Floats sums[n_queries][n_rows][registers] = {};
@@ -112,10 +112,8 @@ SURESHOT_ALONE void add_panel(const Panel<n_rows>& panel, const float* const* qu
     };
     const std::int64_t rest = count % screen_lanes;
     for (std::int64_t start = 0; start < count - rest; start += screen_lanes) {
-        if constexpr (fetching) {
-            SURESHOT_UNROLLED
-            for (std::int64_t r = 0; r < n_rows; ++r) fetch_ahead(reinterpret_cast<const char*>(own[r] + start) + ahead);
-        }
+        SURESHOT_UNROLLED
+        for (std::int64_t r = 0; r < n_rows; ++r) fetch_ahead(reinterpret_cast<const char*>(own[r] + start) + ahead);
         add(start, [](Floats values, std::int64_t) { return values; });
     }
     if (rest > 0) {
