@@ -46,14 +46,14 @@ struct BlockSum {
     double squares;
 };
 
-struct Lanes {
+struct BlockLanes {
     double rewards[lanes] = {};
     double squares[lanes] = {};
 };
 
 // Adds `count` values, of which the first belongs to the first lane.
 template <class Value, class Reward, bool with_squares>
-inline void add_values(const Value* values, const double* query, std::int64_t count, Lanes& sums) {
+inline void add_values(const Value* values, const double* query, std::int64_t count, BlockLanes& sums) {
     std::int64_t j = 0;
     for (; j + lanes <= count; j += lanes) {
         SURESHOT_ONE_VECTOR
@@ -71,13 +71,13 @@ inline void add_values(const Value* values, const double* query, std::int64_t co
 }
 
 template <bool with_squares>
-inline BlockSum sum_of(const Lanes& sums) {
+inline BlockSum sum_of(const BlockLanes& sums) {
     return {sum_of_lanes(sums.rewards), with_squares ? sum_of_lanes(sums.squares) : 0.0};
 }
 
 template <class Value, class Reward, bool with_squares>
 SURESHOT_ALONE BlockSum sum_as_is(const Value* values, const double* query, std::int64_t count) {
-    Lanes sums;
+    BlockLanes sums;
     add_values<Value, Reward, with_squares>(values, query, count, sums);
     return sum_of<with_squares>(sums);
 }
@@ -85,7 +85,7 @@ SURESHOT_ALONE BlockSum sum_as_is(const Value* values, const double* query, std:
 template <class Number, class Reward, bool with_squares>
 SURESHOT_ALONE BlockSum sum_widened_block(const Matrix& matrix, std::int64_t arm, const double* query,
                                           Range range) {
-    Lanes sums;
+    BlockLanes sums;
     Number numbers[columns_in_a_part];
     for (std::int64_t j = range.begin; j < range.end; j += columns_in_a_part) {
         const std::int64_t count = smaller(columns_in_a_part, range.end - j);
@@ -110,29 +110,18 @@ SURESHOT_ALONE BlockSum sum_block(const Matrix& matrix, std::int64_t arm, const 
     return sum;
 }
 
-// A block of a known size of contiguous values: the same operations, written for GCC to keep them in
-// vectors to the end.
+// A block of a known size of contiguous values.
 template <class Value, class Reward, bool with_squares, std::int64_t size>
 inline BlockSum sum_values(const Value* values, const double* query) {
-    double rewards[lanes], squares[lanes];
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        double reward = 0.0, square = 0.0;
-        SURESHOT_UNROLLED
-        for (std::int64_t j = lane; j < size; j += lanes) {
-            const double value = static_cast<double>(values[j]);
-            reward += Reward::reward(value, query[j]);
-            if constexpr (with_squares) square += value * value;
-        }
-        rewards[lane] = reward;
-        squares[lane] = square;
+    Lanes rewards{}, squares{};
+    SURESHOT_UNROLLED
+    for (std::int64_t j = 0; j < size; j += lanes) {
+        const auto value = lanes_of(values + j);
+        rewards += Reward::reward(value, lanes_of(query + j));
+        if constexpr (with_squares) squares += value * value;
     }
-    for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
-        for (std::int64_t lane = 0; lane < half; ++lane) {
-            rewards[lane] += rewards[lane + half];
-            if constexpr (with_squares) squares[lane] += squares[lane + half];
-        }
-    }
-    return {rewards[0], with_squares ? squares[0] : 0.0};
+    const TwoSums sums = sums_of_lanes(rewards, squares);
+    return {sums.first, sums.second};
 }
 
 // The values of a cache line.

@@ -2,36 +2,9 @@
 // copy for each instruction set.
 #pragma once
 
-#include "elements.hpp"
-#include "vectors.hpp"
+#include "lanes.hpp"
 
 namespace sureshot::SURESHOT_ISA {
-
-// The lanes of a row side by side.
-using Lanes = Vector<double, lanes>;
-using LaneBits = Vector<std::int64_t, lanes>;
-
-using sureshot::magnitude_of;
-inline Lanes magnitude_of(Lanes values) {
-    return __builtin_bit_cast(Lanes, __builtin_bit_cast(LaneBits, values) & 0x7fffffffffffffff);
-}
-
-// a * b + sum with one rounding: the same bits as with two where the product is a number of float64.
-inline Lanes fused(Lanes a, Lanes b, Lanes sum) {
-#if defined(__AVX512F__)
-    return _mm512_fmadd_pd(a, b, sum);
-#elif defined(__AVX2__) && defined(__FMA__)
-    struct Halves {
-        __m256d low, high;
-    };
-    const auto [a0, a1] = __builtin_bit_cast(Halves, a);
-    const auto [b0, b1] = __builtin_bit_cast(Halves, b);
-    const auto [s0, s1] = __builtin_bit_cast(Halves, sum);
-    return __builtin_bit_cast(Lanes, Halves{_mm256_fmadd_pd(a0, b0, s0), _mm256_fmadd_pd(a1, b1, s1)});
-#else
-    return a * b + sum;
-#endif
-}
 
 // Of doubles, or of lanes of them.
 struct InnerProduct {

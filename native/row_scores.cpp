@@ -11,28 +11,6 @@ namespace {
 // Rows that share the values of the query while these are in registers.
 constexpr std::int64_t most_rows_together = 5;
 
-// Values of a row or a query as lanes.
-inline Lanes lanes_of(const double* values) {
-    Lanes found;
-    copy_bytes(&found, values, sizeof(found));
-    return found;
-}
-inline Lanes lanes_of(const float* values) {
-#if defined(__AVX512F__)  // one instruction, which GCC does not find
-    return __builtin_bit_cast(Lanes, _mm512_cvtps_pd(_mm256_loadu_ps(values)));
-#else
-    Vector<float, lanes> found;
-    copy_bytes(&found, values, sizeof(found));
-    return converted<Lanes>(found);
-#endif
-}
-template <class Value>
-inline Lanes lanes_of(const Value* values) {
-    double numbers[lanes];
-    for (std::int64_t lane = 0; lane < lanes; ++lane) numbers[lane] = number(values[lane]);
-    return lanes_of(numbers);
-}
-
 // Adds the rewards of some values. Products of two numbers of float32, and of shorter types, are numbers of float64.
 template <class Value, class Query, class Reward>
 inline Lanes added(Lanes sums, Lanes values, Lanes asked) {
