@@ -18,8 +18,9 @@ namespace {
 // so many that fresh memory must be cleared for few arms. Either table stays in the second-level cache.
 constexpr std::int64_t arms_by_row = 4 * RunningSums::arms, steps_by_row = 256;
 constexpr std::int64_t arms_by_column = 1024, sums_by_column = 32 * arms_by_column, steps_by_column = 256;
-// To bet on a block takes about as long as to read so many numbers.
-constexpr std::int64_t numbers_worth_a_bet = 16;
+// To bet on a block takes about as long as to read so many numbers that follow each other, and so does a cache line that
+// lies alone.
+constexpr std::int64_t numbers_worth_a_bet = 16, numbers_worth_a_line = 128;
 // Row by row: cache lines of the next arms that are asked for before bets are placed.
 constexpr std::int64_t lines_between = 256;
 
@@ -355,6 +356,17 @@ struct GivenSums {
     void fetch(std::int64_t, std::int64_t) const {}
 };
 
+// What it costs to read a block of one of so many arms, in numbers. By column an arm shares its lines with others
+// unless these are few.
+std::int64_t cost_of_a_block(const ArmData& data, std::int64_t arms) {
+    const std::int64_t numbers_in_a_line = 64 / size_of(data.matrix.element);
+    if (!coordinate_major(data.matrix)) {
+        return (data.blocks.size + numbers_in_a_line - 1) / numbers_in_a_line * numbers_worth_a_line;
+    }
+    const bool alone = arms * numbers_in_a_line <= data.matrix.n_rows;
+    return data.blocks.size * (alone ? numbers_worth_a_line : 1);
+}
+
 }  // namespace
 
 void Met::add(const Met& other) {
@@ -373,7 +385,7 @@ Met read(Ledger& ledger, Team& team, const ArmData& data, const Order& order, co
     const std::int64_t whole = (count + RunningSums::arms - 1) / RunningSums::arms * RunningSums::arms;
     const std::int64_t together = std::min(most_arms, whole);
     const std::int64_t most_steps = by_column ? std::min(sums_by_column / together, steps_by_column) : steps_by_row;
-    const Portion portion{start, stop, together, most_arms, (stop - start) * (data.blocks.size + numbers_worth_a_bet),
+    const Portion portion{start, stop, together, most_arms, (stop - start) * (cost_of_a_block(data, count) + numbers_worth_a_bet),
                           batches_by_address(data, order, start, stop, most_steps)};
     const DenseSums sums{data, positions, portion};
     return Round<DenseSums>(ledger, positions, count, portion, sums).read_and_bet(team);
