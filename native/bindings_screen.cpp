@@ -134,8 +134,11 @@ void bind_screen(nb::module_& m) {
             if ((scale && scale->shape(0) != n_arms) || (norms && std::get<0>(*norms).shape(0) != n_arms)) {
                 throw nb::value_error("there must be a number for each arm");
             }
-            const Question question{metric, nullptr, query.data(), screen ? query.data() : nullptr};
             const Released released;
+            // By column values are multiplied by a query of doubles.
+            const std::vector<double> widened(query.data(), query.data() + (coordinate_major(matrix) ? matrix.n_columns : 0));
+            const Question question{metric, widened.empty() ? nullptr : widened.data(),
+                                    widened.empty() ? query.data() : nullptr, screen ? query.data() : nullptr};
             Uncertain uncertain{.scale = data_of(scale), .absolute = absolute, .unit = 1.0};
             Wanted wanted{};
             wanted.k = static_cast<std::int64_t>(k);

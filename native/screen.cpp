@@ -70,11 +70,13 @@ void in_panels(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t
 constexpr std::int64_t columns_screened = 32, columns_at_once = 8, arms_at_once = 1024;
 static_assert(columns_screened <= roundings_in_a_panel);
 
-// Adds at most columns_at_once columns that lie `stride` values apart, or begins with them.
+// Adds at most columns_at_once columns that lie `stride` values apart, or begins with them. Meanwhile the same arms of
+// the next ones are fetched: a column has them in a piece that ends before the processor has noticed it.
 template <class Term, bool squared, std::int64_t n_columns>
 SURESHOT_ALONE void add_columns_at_once(const float* values, std::int64_t stride, const float* query,
                                         std::int64_t count, bool begun, float* sums, float* squares) {
     const float* own[n_columns];
+    const std::int64_t ahead = n_columns * stride * static_cast<std::int64_t>(sizeof(float));
     Floats asked[n_columns];
     for (std::int64_t c = 0; c < n_columns; ++c) {
         own[c] = values + c * stride;
@@ -85,6 +87,7 @@ SURESHOT_ALONE void add_columns_at_once(const float* values, std::int64_t stride
         if constexpr (squared) square = begun ? loaded(squares + at) : Floats{};
         SURESHOT_UNROLLED
         for (std::int64_t c = 0; c < n_columns; ++c) {
+            fetch_ahead(reinterpret_cast<const char*>(own[c] + at) + ahead);
             const Floats value = loaded(own[c] + at);
             sum = Term::add(value, asked[c], sum);
             if constexpr (squared) square = fused(value, value, square);

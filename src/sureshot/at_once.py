@@ -18,7 +18,7 @@ from sureshot._native import Operand, Team
 from sureshot._validate.request import DISTANCES
 from sureshot.blocks import Blocks
 from sureshot.prepare.block_size import LARGE_ARRAY, choose_blocks, size_by_row
-from sureshot.prepare.top_k import REWARD_OF_METRIC
+from sureshot.prepare.top_k import REWARD_OF_METRIC, columns_without_norms
 from sureshot.result import RoundInfo, TopK
 from sureshot.search import certificate, exact, product, screen
 from sureshot.search.batch import BatchAnswer
@@ -30,6 +30,7 @@ from sureshot.search.methods import METHODS
 from sureshot.search.race.choice import Sizes
 from sureshot.search.run import Searched
 from sureshot.sources.costs import in_memory
+from sureshot.sources.dense import are_scattered
 from sureshot.sources.norms import leeway_of, screened_leeway_of
 from sureshot.sources.screening import rounded_float
 from sureshot.sources.values import REWARDS
@@ -56,13 +57,16 @@ def answer_at_once(request: TopKRequest, started: float) -> TopK | None:
     data, bounds = request.data, request.bounds
     if bounds is None or bounds.fingerprint is not None:
         return None
-    if not isinstance(data, np.ndarray) or not data.flags.c_contiguous or data.shape[1] == 1:
+    if not isinstance(data, np.ndarray) or min(data.shape) == 1:
+        return None
+    by_column = data.flags.f_contiguous
+    if not (data.flags.c_contiguous or (by_column and request.single)):
         return None
     if request.queries.dtype != np.float32:
         return None
     if (request.budget, request.budget_seconds, request.progress) != NO_LIMITS:
         return None
-    choice = _why_everything(data, request)
+    choice = (_why_by_column if by_column else _why_everything)(data, request)
     if choice is None:
         return None
     return (
@@ -79,6 +83,20 @@ def _why_everything(data: Array, request: TopKRequest) -> str | None:
     return _by_row(method.name, n_arms, data.shape[1], k, data.itemsize, request.block)
 
 
+def _why_by_column(data: Array, request: TopKRequest) -> str | None:
+    """Return the same of data that lies in memory column by column. With norms it takes sums over the query to decide."""
+    method, bounds, columns = request.method, request.bounds, 1
+    assert bounds is not None, "nothing is scanned here"
+    if method.samples:
+        if bounds.norms is not None or request.metric == "cosine":
+            return None
+        columns = columns_without_norms(request.metric, bounds)
+    blocks = choose_blocks(data, request.block, method, columns=columns)
+    return _by_sizes(
+        method.name, len(request.arms), blocks, request.k, data.itemsize, by_column=True
+    )
+
+
 @lru_cache(maxsize=64)  # to decide takes longer than to look it up
 def _by_row(
     method: str, n_arms: int, width: int, k: int, itemsize: int, block: int | None
@@ -88,8 +106,11 @@ def _by_row(
     return _by_sizes(method, n_arms, Blocks(width, size), k, itemsize)
 
 
-def _by_sizes(method: str, n_arms: int, blocks: Blocks, k: int, itemsize: int) -> str | None:
-    costs = in_memory(blocks.size, itemsize, coordinate_major=False)
+@lru_cache(maxsize=64)
+def _by_sizes(
+    method: str, n_arms: int, blocks: Blocks, k: int, itemsize: int, *, by_column: bool = False
+) -> str | None:
+    costs = in_memory(blocks.size, itemsize, coordinate_major=by_column)
     sizes = Sizes(n_arms, blocks.n_coordinates, blocks.count, k, costs)
     return METHODS[method].why_everything(sizes)
 
@@ -114,14 +135,19 @@ def _one(data: Array, request: TopKRequest, choice: str, started: float) -> TopK
     team = _team(data, request.threads)
     reward = REWARD_OF_METRIC[metric]
     values, element = for_kernels(data)
+    by_column = not data.flags.c_contiguous
     screened = norms = None
-    if data.itemsize < 8 and screen.pays_for(len(arms), width, k):
+    if (
+        data.itemsize < 8
+        and screen.pays_for(len(arms), width, k, by_column=by_column)
+        and not (by_column and are_scattered(arms))
+    ):
         rounded = rounded_float(reward, query, _native.screen_roundings(values, element, 1))
         if rounded is None:
             return None
-        share = screen.LARGEST_SHARE
         terms = screen.error_terms(reward, rounded, width)
-        screened = (*terms, screen.first_arms(width, k, share), share)
+        first = screen.first_arms(len(arms), width, k, by_column=by_column)
+        screened = (*terms, first, screen.largest_share(by_column=by_column))
     if cosines and exact_norms is not None:
         rounding = bounds.norm_rounding
         norms = (exact_norms, SMALLEST_NORM, screened_leeway_of(rounding), leeway_of(rounding))

@@ -227,8 +227,13 @@ def _columns_together(request: TopKRequest, bounds: KnownBounds, team: Team) -> 
             request.queries[0], bounds, request.method, blocks, len(request.arms), team
         )
         return COLUMNS_FOR_NORMS if by_norms else 1
-    estimated = not bounds.limits_known and request.metric not in DISTANCES
-    return COLUMNS_WITHOUT_LIMITS if estimated and in_columns else 1
+    return columns_without_norms(request.metric, bounds) if in_columns else 1
+
+
+def columns_without_norms(metric: str, bounds: KnownBounds) -> int:
+    """Return how many contiguous columns are read together where no norms are known, and nothing is limited."""
+    estimated = not bounds.limits_known and metric not in DISTANCES
+    return COLUMNS_WITHOUT_LIMITS if estimated else 1
 
 
 def _source(

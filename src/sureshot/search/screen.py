@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sureshot._types import Floats, Ints
     from sureshot.search.best import Best
     from sureshot.search.problem import Problem, Tally
-    from sureshot.sources.base import Screened, Source
+    from sureshot.sources.base import Screened
     from sureshot.sources.screening import RoundedQuery
     from sureshot.theory.screening import ErrorTerms
 
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 FIRST_NUMBERS = 1 << 22
 FIRST_ARMS = 2
 GROWTH = 4
+
+# Coordinate-major data is read in pieces of columns, which take longer the shorter they are: first so many arms, and
+# this share of them, at least, and then the others.
+FIRST_BY_COLUMN = 2048
+FIRST_SHARE_BY_COLUMN = 1 / 4
 
 # Arms that are screened at once, at most: of each of them some numbers are kept meanwhile.
 MOST_ARMS = 1 << 21
@@ -45,30 +50,32 @@ FEWEST_NUMBERS = 1 << 14
 LARGEST_SHARE = 1 / 8
 LARGEST_SHARE_BY_COLUMN = 1 / 64
 
-# Coordinate-major data that the caches do not hold is read no faster in float32: it comes in long pieces, and
-# sums in float64 keep up with the memory.
-MOST_BYTES_BY_COLUMN = 1 << 25
-
 
 def pays(problems: Sequence[Problem]) -> bool:
     """Return whether a screen of these problems, which have the same arms, is worth beginning."""
     source, n_arms, k = problems[0].source, len(problems[0].arms), problems[0].k
-    numbers = n_arms * source.n_coordinates
-    if not isinstance(source, QuerySource) or numbers < FEWEST_NUMBERS:
+    if not isinstance(source, QuerySource):
         return False
-    if source.coordinate_major and numbers * source.bytes_per_number > MOST_BYTES_BY_COLUMN:
-        return False
-    return k <= _largest_share(source) * n_arms
+    return pays_for(n_arms, source.n_coordinates, k, by_column=source.coordinate_major)
 
 
-def pays_for(n_arms: int, n_coordinates: int, k: int) -> bool:
-    """Return the same of one query of data that lies in memory row by row."""
-    return n_arms * n_coordinates >= FEWEST_NUMBERS and k <= LARGEST_SHARE * n_arms
+def pays_for(n_arms: int, n_coordinates: int, k: int, *, by_column: bool) -> bool:
+    """Return the same of data in memory."""
+    enough = n_arms * n_coordinates >= FEWEST_NUMBERS
+    return enough and k <= largest_share(by_column=by_column) * n_arms
 
 
-def first_arms(n_coordinates: int, k: int, share: float) -> int:
-    """Return how many arms are screened before it is decided whether to go on."""
-    return max(FIRST_NUMBERS // n_coordinates, math.ceil(FIRST_ARMS * k / share))
+def first_arms(n_arms: int, n_coordinates: int, k: int, *, by_column: bool) -> int:
+    """Return how many of the arms are screened before it is decided whether to go on."""
+    first = math.ceil(FIRST_ARMS * k / largest_share(by_column=by_column))
+    if by_column:
+        return max(first, FIRST_BY_COLUMN, math.ceil(FIRST_SHARE_BY_COLUMN * n_arms))
+    return max(first, FIRST_NUMBERS // n_coordinates)
+
+
+def largest_share(*, by_column: bool) -> float:
+    """Return the largest share of the arms that a screen may leave."""
+    return LARGEST_SHARE_BY_COLUMN if by_column else LARGEST_SHARE
 
 
 def search(problem: Problem, tally: Tally, team: Team, per_round: int, best: Best) -> int:
@@ -82,7 +89,8 @@ def search(problem: Problem, tally: Tally, team: Team, per_round: int, best: Bes
     query = source.rounded_query(arms)
     if query is None:
         return 0
-    width, share = source.n_coordinates, _largest_share(source)
+    width, by_column = source.n_coordinates, source.coordinate_major
+    share = largest_share(by_column=by_column)
     terms = error_terms(source.reward, query, width)
     start = 0
     while start < len(arms):
@@ -90,7 +98,7 @@ def search(problem: Problem, tally: Tally, team: Team, per_round: int, best: Bes
         wanted = Wanted(
             problem.k,
             best.scores,
-            first_arms(width, problem.k, share),
+            first_arms(len(arms), width, problem.k, by_column=by_column),
             share,
             None if factors is None else factors[some],
             len(problem.signs) == 2,
@@ -128,8 +136,11 @@ class Screen:
         source = problems[0].source
         self._problems, self._tallies, self._team = problems, tallies, team
         self._queries = queries_of(problems)
-        self._share = _largest_share(source)
-        self.next_arms = first_arms(source.n_coordinates, problems[0].k, self._share)
+        by_column, n_arms = source.coordinate_major, len(problems[0].arms)
+        self._share = largest_share(by_column=by_column)
+        self.next_arms = first_arms(
+            n_arms, source.n_coordinates, problems[0].k, by_column=by_column
+        )
 
     def evaluated(self, some: slice, best: Sequence[Best]) -> list[tuple[Ints, Floats]] | None:
         """Return the positions of those of some arms that can be among the k best, and their sums.
@@ -158,10 +169,6 @@ class Screen:
             )
             for query, own in enumerate(found)
         ]
-
-
-def _largest_share(source: Source) -> float:
-    return LARGEST_SHARE_BY_COLUMN if source.coordinate_major else LARGEST_SHARE
 
 
 def candidates(problem: Problem, some: slice, screened: Screened, query: int, best: Floats) -> Ints:

@@ -180,7 +180,7 @@ class DenseSource(ValueSource):
         There is none of float64, which is read no faster, nor of scattered arms of coordinate-major data, whose
         values come one to a cache line.
         """
-        if self.bytes_per_number == 8 or (self.coordinate_major and _scattered(arms)):
+        if self.bytes_per_number == 8 or (self.coordinate_major and are_scattered(arms)):
             return None
         found, roundings = None, self._roundings(1)
         if self._query.dtype == np.float32:
@@ -232,7 +232,7 @@ class DenseSource(ValueSource):
         There is none where `rounded_query` finds none. Arms without the norm that is promised get an infinite one, so that they are evaluated and
         refused.
         """
-        if self.coordinate_major and _scattered(arms):
+        if self.coordinate_major and are_scattered(arms):
             return None
         rounded: list[RoundedQuery] = []
         roundings = self._roundings(len(queries))
@@ -266,7 +266,7 @@ def _runs(blocks: Ints, layout: Blocks) -> tuple[Ints, Ints]:
     return np.maximum(starts, 0), np.minimum(stops, layout.n_coordinates)
 
 
-def _scattered(arms: Ints) -> bool:
+def are_scattered(arms: Ints) -> bool:
     """Return whether these ascending arms share hardly any cache lines of a column."""
     return len(arms) < 2 or int(arms[-1] - arms[0]) >= SCATTERED * len(arms)
 
