@@ -70,6 +70,20 @@ void in_panels(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t
 constexpr std::int64_t columns_screened = 32, columns_at_once = 8, arms_at_once = 1024;
 static_assert(columns_screened <= roundings_in_a_panel);
 
+// Calls add(at) with each register of so many values of some columns; zeros follow the last ones.
+template <std::int64_t n_columns, class Add>
+inline void by_registers(const float* (&own)[n_columns], std::int64_t count, const Add& add) {
+    const std::int64_t rest = count % floats_in_a_register;
+    for (std::int64_t at = 0; at < count - rest; at += floats_in_a_register) add(at);
+    if (rest == 0) return;
+    float padded[n_columns][floats_in_a_register] = {};
+    for (std::int64_t c = 0; c < n_columns; ++c) {
+        for (std::int64_t at = 0; at < rest; ++at) padded[c][at] = own[c][count - rest + at];
+        own[c] = padded[c] - (count - rest);
+    }
+    add(count - rest);
+}
+
 // Adds at most columns_at_once columns that lie `stride` values apart, or begins with them. Meanwhile the same arms of
 // the next ones are fetched: a column has them in a piece that ends before the processor has noticed it.
 template <class Term, bool squared, std::int64_t n_columns>
@@ -95,15 +109,7 @@ SURESHOT_ALONE void add_columns_at_once(const float* values, std::int64_t stride
         copy_bytes(sums + at, &sum, sizeof(sum));
         if constexpr (squared) copy_bytes(squares + at, &square, sizeof(square));
     };
-    const std::int64_t rest = count % floats_in_a_register;
-    for (std::int64_t at = 0; at < count - rest; at += floats_in_a_register) add(at);
-    if (rest == 0) return;
-    float padded[n_columns][floats_in_a_register] = {};
-    for (std::int64_t c = 0; c < n_columns; ++c) {
-        for (std::int64_t at = 0; at < rest; ++at) padded[c][at] = own[c][count - rest + at];
-        own[c] = padded[c] - (count - rest);
-    }
-    add(count - rest);
+    by_registers(own, count, add);
 }
 
 // Adds at most columns_screened columns to the sums of at most arms_at_once arms.
@@ -123,6 +129,63 @@ void add_few_columns(const float* values, std::int64_t stride, std::int64_t n_co
     for (std::int64_t at = 0; at < count; ++at) sums[at] += static_cast<double>(own_sums[at]);
     if constexpr (squared) {
         for (std::int64_t at = 0; at < count; ++at) squares[at] += static_cast<double>(own_squares[at]);
+    }
+}
+
+// The same for some queries, that share the values while these are in registers: few columns at once, so that there is
+// room for all.
+#if defined(__AVX512F__)
+constexpr std::int64_t queries_by_column = 4;
+#else
+constexpr std::int64_t queries_by_column = 2;
+#endif
+constexpr std::int64_t columns_of_queries = 4;
+
+template <class Term, std::int64_t n_columns>
+SURESHOT_ALONE void add_columns_for_queries(const float* values, std::int64_t stride, const float* const* queries,
+                                            std::int64_t count, bool begun,
+                                            float (&sums)[queries_by_column][arms_at_once]) {
+    const float* own[n_columns];
+    Floats asked[queries_by_column][n_columns];
+    for (std::int64_t c = 0; c < n_columns; ++c) {
+        own[c] = values + c * stride;
+        for (std::int64_t q = 0; q < queries_by_column; ++q) asked[q][c] = queries[q][c] - Floats{};
+    }
+    const auto add = [&](std::int64_t at) {
+        Floats found[queries_by_column];
+        SURESHOT_UNROLLED
+        for (std::int64_t q = 0; q < queries_by_column; ++q) found[q] = begun ? loaded(sums[q] + at) : Floats{};
+        SURESHOT_UNROLLED
+        for (std::int64_t c = 0; c < n_columns; ++c) {
+            const Floats value = loaded_once(own[c] + at);
+            SURESHOT_UNROLLED
+            for (std::int64_t q = 0; q < queries_by_column; ++q) found[q] = Term::add(value, asked[q][c], found[q]);
+        }
+        SURESHOT_UNROLLED
+        for (std::int64_t q = 0; q < queries_by_column; ++q) copy_bytes(sums[q] + at, &found[q], sizeof(found[q]));
+    };
+    by_registers(own, count, add);
+}
+
+template <class Term>
+void add_few_columns_for_queries(const float* values, std::int64_t stride, std::int64_t n_columns,
+                                 const Asked& asked, std::int64_t first, std::int64_t j, std::int64_t count,
+                                 double* sums, std::int64_t sums_stride) {
+    float own_sums[queries_by_column][arms_at_once];
+    const float* queries[queries_by_column];
+    std::int64_t c = 0;
+    const auto add = [&]<std::int64_t together>() {
+        for (std::int64_t q = 0; q < queries_by_column; ++q) {
+            queries[q] = asked.queries + (first + q) * asked.stride + j + c;
+        }
+        add_columns_for_queries<Term, together>(values + c * stride, stride, queries, count, c > 0, own_sums);
+        c += together;
+    };
+    while (c + columns_of_queries <= n_columns) add.template operator()<columns_of_queries>();
+    while (c < n_columns) add.template operator()<1>();
+    for (std::int64_t q = 0; q < queries_by_column; ++q) {
+        double* __restrict const out = sums + (first + q) * sums_stride;
+        for (std::int64_t at = 0; at < count; ++at) out[at] += static_cast<double>(own_sums[q][at]);
     }
 }
 
@@ -179,17 +242,20 @@ void screen_columns(const Matrix& matrix, Metric metric, const Asked& asked, con
             const std::int64_t n_columns = smaller(columns_screened, end - j);
             with_few_columns(matrix, places, j, n_columns,
                              [&](const float* values, std::int64_t stride, std::int64_t arm, std::int64_t count) {
-                                 for (std::int64_t q = 0; q < asked.count; ++q) {
-                                     const float* query = asked.queries + q * asked.stride + j;
-                                     double* own = sums + q * places.count + arm;
-                                     if (q == 0 && squares != nullptr) {
-                                         add_few_columns<Term, true>(values, stride, n_columns, query, count, own,
-                                                                     squares + arm);
-                                     } else {
-                                         add_few_columns<Term, false>(values, stride, n_columns, query, count, own,
-                                                                      nullptr);
-                                     }
+                                 std::int64_t q = 0;
+                                 const auto alone = [&]<bool squared>() {
+                                     add_few_columns<Term, squared>(values, stride, n_columns,
+                                                                    asked.queries + q * asked.stride + j, count,
+                                                                    sums + q * places.count + arm,
+                                                                    squared ? squares + arm : nullptr);
+                                     ++q;
+                                 };
+                                 if (squares != nullptr) alone.template operator()<true>();
+                                 for (; q + queries_by_column <= asked.count; q += queries_by_column) {
+                                     add_few_columns_for_queries<Term>(values, stride, n_columns, asked, q, j, count,
+                                                                       sums + arm, places.count);
                                  }
+                                 while (q < asked.count) alone.template operator()<false>();
                              });
         }
     });
