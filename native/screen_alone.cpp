@@ -137,10 +137,13 @@ void add_rows(const Matrix& matrix, const float* query, Arms arms, std::int64_t 
     };
     std::int64_t arm = 0;
     if (end - begin >= fewest_columns_of_long_rows) {
-        constexpr std::int64_t n_rows = squared && !room_for_squares ? rows_screened : 2 * rows_screened;
-        for (; arm + n_rows <= arms.count; arm += n_rows) {
-            add_long_rows<Term, n_rows, squared>(matrix, query, arms.ids + arm, begin, end, from(arm));
-        }
+        const auto add = [&]<std::int64_t n_rows>() {
+            for (; arm + n_rows <= arms.count; arm += n_rows) {
+                add_long_rows<Term, n_rows, squared>(matrix, query, arms.ids + arm, begin, end, from(arm));
+            }
+        };
+        if constexpr (!squared || room_for_squares) add.template operator()<2 * rows_screened>();
+        add.template operator()<rows_screened>();
     }
     const Arms rest{arms.ids + arm, arms.count - arm};
     if (are_one_stream(matrix, rest, end - begin)) {

@@ -34,15 +34,12 @@ class PaddedQueries {
     std::vector<float> values_;
 };
 
-// Rows that kernels screen side by side, or a multiple of it: threads take so many at a time.
-constexpr std::int64_t rows_of_a_group = 4;
-
-// Rows, at least, that a thread screens for one query over a part of the columns before the next part: a query that
-// is too long for the caches is read once for so many.
+// Rows that kernels screen side by side, at most: threads take so many at a time, and screen so many, at least, for one
+// query over a part of the columns before the next part, since a query that is too long for the caches is read again for
+// each part.
 constexpr std::int64_t fewest_rows = 8;
 // And at most: short rows are fetched while many others are screened.
 constexpr std::int64_t most_rows_alone = 512;
-constexpr std::int64_t columns_of_a_long_query = numbers_in_a_part / fewest_rows;
 
 // Calls f(thread, first, count, sums, squares) with the sums [query][arm] and, if they are wanted, the squares of the
 // arms from `first` on. Sums of distances are positive.
@@ -70,14 +67,13 @@ void screen_by_row(Team& team, const Matrix& matrix, Metric metric, const Asked&
             f(thread, some, few.count, sums, squares);
         }
     };
-    const std::int64_t group = alone ? rows_of_a_group : 1;
+    const std::int64_t group = alone ? fewest_rows : 1;
     const std::int64_t groups = (arms.count + group - 1) / group;
-    const std::int64_t long_grain = matrix.n_columns > columns_of_a_long_query ? fewest_rows / group : 1;
     team.run(groups, group * asked.count * matrix.n_columns,
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
                  screen_some(begin * group, std::min(end * group, arms.count), thread);
              },
-             alone ? long_grain : together / 2);
+             alone ? 1 : together / 2);
 }
 
 template <class F>

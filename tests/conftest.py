@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from sureshot import _native
 from sureshot._elements import ELEMENTS, PRECISION
 from sureshot._validate.request import METRICS
 from sureshot.search.methods import METHODS
@@ -19,7 +20,7 @@ from tests.racing import races as races  # noqa: PLC0414
 from tests.racing import races_of_long_rows as races_of_long_rows  # noqa: PLC0414
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import numpy.typing as npt
@@ -41,6 +42,21 @@ FLOAT_TYPES = tuple(PRECISION)
 SMALLEST_FIRST = ("sqeuclidean", "l1")
 EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).smallest_subnormal)
+
+
+@pytest.fixture
+def instruction_set_after() -> Iterator[None]:
+    """Use the same instruction set after the test as before."""
+    before = _native.instruction_set()
+    yield
+    _native.use_instruction_set(before)
+
+
+@pytest.fixture(params=_native.instruction_sets())
+def instruction_set(request: pytest.FixtureRequest, instruction_set_after: None) -> str:
+    """Use one instruction set after the other."""
+    _native.use_instruction_set(request.param)
+    return str(request.param)
 
 
 @pytest.fixture(scope="session", params=[name for name in METHODS if not METHODS[name].replacement])

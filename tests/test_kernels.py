@@ -24,26 +24,11 @@ from sureshot.sources.values import REWARDS
 from tests.conftest import ELEMENT_TYPES, LAYOUTS, random_data, rewards
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from sureshot._types import Array, Floats, Ints
 
 LANES = 8
-
-
-@pytest.fixture
-def instruction_set_after() -> Iterator[None]:
-    """Use the same instruction set after the test as before."""
-    best = _native.instruction_set()
-    yield
-    _native.use_instruction_set(best)
-
-
-@pytest.fixture(params=_native.instruction_sets())
-def instruction_set(request: pytest.FixtureRequest, instruction_set_after: None) -> str:
-    _native.use_instruction_set(request.param)
-    return str(request.param)
 
 
 def load_with(asked: str) -> subprocess.CompletedProcess[str]:

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from measurements.harness import machine
+from measurements.harness import machine, page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 # Workloads that read a file, and the option that names it.
 FILE_OPTIONS = {
@@ -46,6 +46,34 @@ def add_run_options(parser: argparse.ArgumentParser, room: str, written: str) ->
     parser.add_argument("--threads", type=at_least_one, default=threads, help="all by default")
     parser.add_argument("--out", type=Path, default=Path(f"results/{room}.jsonl"))
     parser.add_argument("--write", action="store_true", help=f"write {written} to docs")
+
+
+def print_table(
+    room: str,
+    description: str | None,
+    sizes: tuple[int, int, int],
+    table: Callable[..., list[str]],
+    part: str,
+) -> None:
+    """Read the command line of a room that measures one table, print it, and write it if that is wanted.
+
+    `table` is given rows, coordinates and calls, by default `sizes`; `part` is its place in docs/benchmarks.md.
+    """
+    n_arms, n_coordinates, calls = sizes
+    parser = argparse.ArgumentParser(prog=f"python -m measurements.{room}", description=description)
+    parser.add_argument("-n", type=int, default=n_arms, help=f"rows; {n_arms:,} by default")
+    parser.add_argument(
+        "-N", type=int, default=n_coordinates, help=f"coordinates; {n_coordinates:,} by default"
+    )
+    parser.add_argument(
+        "--calls", type=int, default=calls, help=f"of each kind; {calls:,} by default"
+    )
+    parser.add_argument("--write", action="store_true", help="add to docs/benchmarks.md")
+    settings = parser.parse_args()
+    lines = table(settings.n, settings.N, settings.calls)
+    print(*lines, sep="\n")
+    if settings.write:
+        page.rewrite(page.DOCS / "benchmarks.md", {part: lines})
 
 
 def add_most_numbers(parser: argparse.ArgumentParser, default: float, what: str) -> None:

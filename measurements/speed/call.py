@@ -8,7 +8,6 @@ threads of a product stay awake for a while and slow down what runs beside them.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import time
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sureshot
-from measurements.harness import machine, page
+from measurements.harness import command, machine, page
 from sureshot.experiments import clock
 
 if TYPE_CHECKING:
@@ -96,16 +95,7 @@ def table(n_arms: int, n_coordinates: int, calls: int) -> list[str]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m measurements.speed.call", description=__doc__)
-    parser.add_argument("-n", type=int, default=N_ARMS, help="rows; 100 by default")
-    parser.add_argument("-N", type=int, default=N_COORDINATES, help="coordinates; 200 by default")
-    parser.add_argument("--calls", type=int, default=CALLS, help="of each kind; 2,000 by default")
-    parser.add_argument("--write", action="store_true", help="add to docs/benchmarks.md")
-    settings = parser.parse_args()
-    lines = table(settings.n, settings.N, settings.calls)
-    print(*lines, sep="\n")
-    if settings.write:
-        page.rewrite(page.DOCS / "benchmarks.md", {"call": lines})
+    command.print_table("speed.call", __doc__, (N_ARMS, N_COORDINATES, CALLS), table, "call")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from sureshot.sources.values import REWARDS
 from tests.conftest import ELEMENT_TYPES, LAYOUTS, random_data, rewards, sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from sureshot._types import Array, Floats
@@ -33,14 +33,6 @@ LONG_SIZES = (2048, 4113, 9001)  # of one query: rows side by side, in panels of
 ONES, TINY = 16, 2.0**-12 * (1 - 2.0**-10)  # the square of TINY vanishes beside 1 in float32
 
 every_reward = pytest.mark.parametrize("reward", list(REWARDS))
-
-
-@pytest.fixture(params=_native.instruction_sets())
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = _native.instruction_set()
-    _native.use_instruction_set(request.param)
-    yield request.param
-    _native.use_instruction_set(before)
 
 
 def cancelling(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
