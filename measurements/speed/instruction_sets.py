@@ -96,8 +96,8 @@ def measure(n_arms: int, n_coordinates: int, n_calls: int) -> list[list[str]]:
 def table(n_arms: int, n_coordinates: int, n_calls: int) -> list[str]:
     """Measure, and return the table with its title."""
     title = (
-        f"low-rank, {n_arms:,} × {n_coordinates:,}, float32, medians of {n_calls} calls, "
-        f"{machine.available_threads()} threads, milliseconds:"
+        f"low-rank, float32; races {n_arms:,} × {n_coordinates:,}, the others {n_arms:,} × "
+        f"{n_coordinates // PART:,}; medians of {n_calls} calls, {machine.available_threads()} threads, milliseconds:"
     )
     head = ["search", *_native.instruction_sets()]
     return [title, "", *page.left_aligned(head, measure(n_arms, n_coordinates, n_calls))]
