@@ -112,8 +112,8 @@ inline Lanes lanes_of(const Value* values) {
     return lanes_of(numbers);
 }
 
-// The sums of the lanes of two rows: in registers, where to write the lanes down and to read them again takes longer than to
-// add them.
+// The sums of the lanes of two rows, as `sum_of_lanes` makes them: in registers, where to write the lanes down and to
+// read them again takes longer than to add them.
 struct TwoSums {
     double first;
     double second;

@@ -52,7 +52,7 @@ def print_table(
     room: str,
     description: str | None,
     sizes: tuple[int, int, int],
-    table: Callable[..., list[str]],
+    table: Callable[[int, int, int], list[str]],
     part: str,
 ) -> None:
     """Read the command line of a room that measures one table, print it, and write it if that is wanted.

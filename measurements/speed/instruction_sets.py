@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Wide enough for races; of everything else a part of the columns is enough.
-N_ARMS, N_COORDINATES = 1_000, 100_000
-PART = 5
+# Enough for races, also by column; of everything else a part of the columns is enough.
+N_ARMS, N_COORDINATES = 3_000, 100_000
+PART = 15
 CALLS = 9
 BATCH, MANY = 16, 256
 
@@ -51,10 +51,10 @@ def searches(n_arms: int, n_coordinates: int) -> list[Search]:
     exact = {"method": "exact", "k": 10}
     in_double = {"method": "exact", "k": n_arms // 2}  # too many of the arms for a screen
     return [
-        Search("race by row, scan", wide, asked, {"bounds": scan, "k": 10}),
-        Search("race by row, limits", wide, asked, {"bounds": limits, "k": 10}),
-        Search("race by column, scan", wide_columns, asked, {"bounds": scan, "k": 10}),
-        Search("race by column, limits", wide_columns, asked, {"bounds": limits, "k": 10}),
+        Search("wide, by row, scan", wide, asked, {"bounds": scan, "k": 10}),
+        Search("wide, by row, limits", wide, asked, {"bounds": limits, "k": 10}),
+        Search("wide, by column, scan", wide_columns, asked, {"bounds": scan, "k": 10}),
+        Search("wide, by column, limits", wide_columns, asked, {"bounds": limits, "k": 10}),
         Search("screen by row", data, one, exact),
         Search("screen by row, sqeuclidean", data, one, {**exact, "metric": "sqeuclidean"}),
         Search("screen by column", columns, one, exact),
@@ -83,23 +83,24 @@ def calls(search: Search) -> dict[str, Callable[[int], object]]:
 
 
 def measure(n_arms: int, n_coordinates: int, n_calls: int) -> list[list[str]]:
-    """Return a line for each search: its milliseconds with each instruction set."""
+    """Return a line for each search: what answered it, and its milliseconds with each instruction set."""
     lines, before = [], _native.instruction_set()
     for search in searches(n_arms, n_coordinates):
         times = loop.in_turns(calls(search), range(n_calls), 0)
         _native.use_instruction_set(before)
         medians = [1e3 * float(np.median(found.seconds)) for found in times.values()]
-        lines.append([search.what, *(f"{median:.3g}" for median in medians)])
+        by = sorted({answer.algorithm for found in times.values() for answer in found.results})
+        lines.append([search.what, ", ".join(by), *(f"{median:.3g}" for median in medians)])
     return lines
 
 
 def table(n_arms: int, n_coordinates: int, n_calls: int) -> list[str]:
     """Measure, and return the table with its title."""
     title = (
-        f"low-rank, float32; races {n_arms:,} × {n_coordinates:,}, the others {n_arms:,} × "
+        f"low-rank, float32; wide {n_arms:,} × {n_coordinates:,}, the others {n_arms:,} × "
         f"{n_coordinates // PART:,}; medians of {n_calls} calls, {machine.available_threads()} threads, milliseconds:"
     )
-    head = ["search", *_native.instruction_sets()]
+    head = ["search", "by", *_native.instruction_sets()]
     return [title, "", *page.left_aligned(head, measure(n_arms, n_coordinates, n_calls))]
 
 
