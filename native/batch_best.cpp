@@ -7,8 +7,8 @@
 #include "best_of_each.hpp"
 #include "extremes.hpp"
 #include "pair_scores.hpp"
-#include "passes.hpp"
 #include "rounding.hpp"
+#include "shared_scores.hpp"
 
 namespace sureshot {
 namespace {
@@ -68,7 +68,6 @@ bool best_by_products(Team& team, const Operand& operand, const Matrix& matrix, 
 bool best_by_scores(Team& team, const Matrix& matrix, const BatchQuestion& question, Arms arms, const BatchBest& out) {
     const std::int64_t width = matrix.n_columns;
     const std::int64_t together = std::min(std::max<std::int64_t>(scores_at_once / arms.count, 1), question.count);
-    std::vector<double> queries(static_cast<std::size_t>(together * width));
     std::vector<double> scores(static_cast<std::size_t>(together * arms.count));
     std::vector<std::int64_t> starts(static_cast<std::size_t>(together) + 1);
     for (std::int64_t query = 0; query <= together; ++query) {
@@ -76,8 +75,7 @@ bool best_by_scores(Team& team, const Matrix& matrix, const BatchQuestion& quest
     }
     for (std::int64_t first = 0; first < question.count; first += together) {
         const std::int64_t some = std::min(together, question.count - first);
-        std::copy_n(question.queries + first * width, some * width, queries.data());
-        row_scores(team, matrix, question.metric, queries.data(), some, arms, scores.data(), nullptr);
+        shared_scores(team, matrix, question.metric, question.queries + first * width, some, arms, scores.data(), nullptr);
         for (std::int64_t query = 0; query < some; ++query) {
             if (!rank(question, nullptr, arms.count, scores.data() + query * arms.count)) return false;
         }

@@ -144,20 +144,20 @@ NB_MODULE(_native, m) {
 
     m.def(
         "row_scores",
-        [](const Dense& dense, const std::optional<Table>& queries, const Ids& arms, Team& team, const TableOut& scores,
-           const std::optional<RealsOut>& squares) {
+        [](const Dense& dense, const std::optional<std::variant<Table, FloatTable>>& queries, const Ids& arms, Team& team,
+           const TableOut& scores, const std::optional<RealsOut>& squares) {
             if (squares && dense.metric != Metric::inner_product) {
                 throw nb::value_error("squares come with inner products only");
             }
             const Released released;
             double* const its_squares = squares ? squares->data() : nullptr;
-            if (!queries && dense.floats() != nullptr && !coordinate_major(dense.matrix)) {
-                return row_scores(team, dense.matrix, dense.metric, dense.floats(), arms_of(arms), scores.data(),
-                                  its_squares);
-            }
-            row_scores(team, dense.matrix, dense.metric, queries ? queries->data() : dense.query(),
-                       queries ? static_cast<std::int64_t>(queries->shape(0)) : 1, arms_of(arms), scores.data(),
-                       its_squares);
+            const auto score = [&]<class Query>(const Query* values, std::size_t count) {
+                row_scores(team, dense.matrix, dense.metric, values, static_cast<std::int64_t>(count), arms_of(arms),
+                           scores.data(), its_squares);
+            };
+            if (queries) return std::visit([&](const auto& own) { score(own.data(), own.shape(0)); }, *queries);
+            if (dense.floats() != nullptr && !coordinate_major(dense.matrix)) return score(dense.floats(), 1);
+            score(dense.query(), 1);
         },
         "dense"_a, "queries"_a.noconvert().none(), "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
         "squares"_a.noconvert() = nb::none(),

@@ -7,6 +7,7 @@ BlockSums block_sums;
 BlockTotals totals;
 AddRows add_rows;
 AddRowsOfFloats add_rows_of_floats;
+AddSharedRows add_shared_rows;
 AddColumns add_columns;
 AddChosenColumns add_chosen_columns;
 AddHalf add_half;
@@ -47,7 +48,7 @@ FindEnds ends;
 QuerySums query_sums;
 
 extern const Kernels kernels;
-const Kernels kernels = {block_sums,    totals,        add_rows,        add_rows_of_floats, add_columns,
+const Kernels kernels = {block_sums,    totals,        add_rows,        add_rows_of_floats, add_shared_rows, add_columns,
                          add_chosen_columns, add_half,
                          join_rows,     join_columns,  screen_rows,     screen_columns,   multiply,
                          multiply_strips, pack_strip,  add_squares,

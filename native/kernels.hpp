@@ -38,6 +38,17 @@ using AddRows = void(const Matrix& matrix, Metric metric, const double* query, A
 // The same for a query of float32, which is widened.
 using AddRowsOfFloats = void(const Matrix& matrix, Metric metric, const float* query, Arms arms, std::int64_t begin,
                              std::int64_t end, double* sums) noexcept;
+// The same for several queries, which share the values of a row while these are in registers: that of a column of
+// [begin, end) is values[query * stride + column - begin], and to sums[(query * arms.count + arm) * lanes + lane].
+struct SharedQueries {
+    const double* values;
+    std::int64_t count;
+    std::int64_t stride;
+    bool floats;  // whether all of them are numbers of float32
+    std::int64_t ahead;  // columns that are fetched meanwhile are so far behind those that are read
+};
+using AddSharedRows = void(const Matrix& matrix, Metric metric, const SharedQueries& queries, Arms arms,
+                           std::int64_t begin, std::int64_t end, double* sums) noexcept;
 // Column by column only the lanes from `first` to `end`, so that threads can share the arms.
 struct LaneSpan {
     std::int64_t first, end;
@@ -294,6 +305,7 @@ struct Kernels {
     BlockTotals* totals;
     AddRows* add_rows;
     AddRowsOfFloats* add_rows_of_floats;
+    AddSharedRows* add_shared_rows;
     AddColumns* add_columns;
     AddChosenColumns* add_chosen_columns;
     AddHalf* add_half;

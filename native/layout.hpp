@@ -99,7 +99,7 @@ struct Few<Value, true> {
 
 // Calls f.template operator()<Value>(rows, j, count) with the values of some rows from the column j on, as they
 // are or widened, for all columns of [begin, end).
-template <std::int64_t n_rows, class F>
+template <std::int64_t n_rows, bool any = (n_rows >= rows_together), class F>
 inline void with_row_values(const Matrix& matrix, const std::int64_t* ids, std::int64_t begin, std::int64_t end,
                             F&& f) {
     const auto take = [&]<class Value>(const Value* data) {
@@ -107,7 +107,7 @@ inline void with_row_values(const Matrix& matrix, const std::int64_t* ids, std::
         for (std::int64_t r = 0; r < n_rows; ++r) rows[r] = data + ids[r] * matrix.row_stride + begin;
         f.template operator()<Value>(rows, begin, end - begin);
     };
-    if (as_they_are<(n_rows >= rows_together)>(matrix.element, matrix.column_stride, matrix.data, take)) return;
+    if (as_they_are<any>(matrix.element, matrix.column_stride, matrix.data, take)) return;
     widened_as(matrix.element, [&]<class Number>() {
         constexpr std::int64_t most = columns_in_a_part;
         Number numbers[n_rows][most];

@@ -9,6 +9,7 @@
 #include "parts.hpp"
 #include "rows_adder.hpp"
 #include "scoring.hpp"
+#include "shared_scores.hpp"
 
 namespace sureshot {
 namespace {
@@ -18,7 +19,7 @@ constexpr std::int64_t rows_side_by_side = 4;
 // Rows that several queries, or one that is longer than the caches, read one after the other before the next ones are
 // read: they stay in the caches meanwhile.
 constexpr std::int64_t rows_in_cache = 8;
-constexpr std::int64_t columns_in_cache = 4096;
+
 std::int64_t blocks_in_a_part(const Blocks& blocks, std::int64_t arms) {
     return std::max<std::int64_t>(numbers_in_a_part / std::max<std::int64_t>(blocks.size * arms, 1), 32);
 }
@@ -91,41 +92,6 @@ void score_by_row(Team& team, const Matrix& matrix, const Scoring<Query>& scorin
     }, std::clamp<std::int64_t>(arms.count / team.threads(), 1, rows_side_by_side));
 }
 
-// Several queries read a piece of some rows one after the other, while it is in the caches.
-void score_together(Team& team, const Matrix& matrix, const Scoring<double>& first, const double* queries,
-                    std::int64_t n_queries, Arms arms) {
-    constexpr std::int64_t size = rows_in_cache * lanes;
-    const Workspaces spaces(team, (n_queries + 1) * size);
-    team.run(arms.count, n_queries * matrix.n_columns,
-             [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
-                 double* const sums = spaces.of(thread);
-                 double* const square_sums = sums + n_queries * size;
-                 for (std::int64_t some = begin; some < end; some += rows_in_cache) {
-                     const Arms few{arms.ids + some, std::min(rows_in_cache, end - some)};
-                     std::fill(sums, square_sums + size, 0.0);
-                     for (std::int64_t from = 0; from < matrix.n_columns; from += columns_in_cache) {
-                         if (team.cancelled()) return;
-                         const std::int64_t to = std::min(from + columns_in_cache, matrix.n_columns);
-                         first.each(sums, square_sums, [&](Metric metric, const double* query, double* out) {
-                             kernels().add_rows(matrix, metric, query, few, from, to, out);
-                         });
-                         for (std::int64_t q = 1; q < n_queries; ++q) {
-                             kernels().add_rows(matrix, first.metric, queries + q * matrix.n_columns, few, from, to,
-                                                sums + q * size);
-                         }
-                     }
-                     for (std::int64_t q = 0; q < n_queries; ++q) {
-                         kernels().join_rows(sums + q * size, few.count, first.scores + q * arms.count + some);
-                     }
-                     if (first.squared()) {
-                         kernels().join_rows(square_sums, few.count, first.squares + some);
-                         negate(first.squares + some, few.count);
-                     }
-                 }
-             },
-             2 * rows_in_cache);
-}
-
 }  // namespace
 
 void block_sums(Team& team, const Matrix& matrix, Metric metric, const QueryValues& query, Arms arms, Blocks blocks,
@@ -179,21 +145,24 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
     } else if (n_queries == 1) {
         score_by_row(team, matrix, first, arms);
     } else {
-        score_together(team, matrix, first, queries, n_queries, arms);
+        shared_scores(team, matrix, metric, queries, n_queries, arms, scores, squares);
     }
 }
 
-void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* query, Arms arms, double* scores,
-                double* squares) {
+void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,
+                Arms arms, double* scores, double* squares) {
     const auto width = static_cast<std::size_t>(matrix.n_columns);
     if (coordinate_major(matrix)) {
-        const std::vector<double> wide(query, query + width);
-        return row_scores(team, matrix, metric, wide.data(), 1, arms, scores, squares);
+        const std::vector<double> wide(queries, queries + static_cast<std::size_t>(n_queries) * width);
+        row_scores(team, matrix, metric, wide.data(), n_queries, arms, scores, squares);
+    } else if (n_queries == 1) {
+        const std::vector<float> zeros(squares == nullptr ? 0 : width);
+        const Run all{0, matrix.n_columns};
+        const float* const its_zeros = squares == nullptr ? nullptr : zeros.data();
+        score_by_row<float>(team, matrix, {metric, queries, its_zeros, scores, squares, {&all, 1}}, arms);
+    } else {
+        shared_scores(team, matrix, metric, queries, n_queries, arms, scores, squares);
     }
-    const std::vector<float> zeros(squares == nullptr ? 0 : width);
-    const Run all{0, matrix.n_columns};
-    score_by_row<float>(team, matrix, {metric, query, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}},
-                        arms);
 }
 
 void run_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,

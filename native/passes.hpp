@@ -22,9 +22,9 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const QueryValues& 
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares);
 
-// The same, to the last bit, of one query of floats.
-void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* query, Arms arms, double* scores,
-                double* squares);
+// The same, to the last bit, of queries of floats.
+void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,
+                Arms arms, double* scores, double* squares);
 
 // As row_scores, over some ascending runs of columns: the same bits if the other rewards are zeros.
 void run_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,

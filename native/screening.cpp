@@ -133,7 +133,7 @@ void evaluate(Team& team, const Matrix& matrix, const Question& question, Arms a
     const Arms chosen{ids.data(), static_cast<std::int64_t>(count)};
     double* const wanted_squares = norms == nullptr ? nullptr : squares.data();
     if (question.floats != nullptr) {
-        row_scores(team, matrix, question.metric, question.floats, chosen, found.scores.data(), wanted_squares);
+        row_scores(team, matrix, question.metric, question.floats, 1, chosen, found.scores.data(), wanted_squares);
     } else {
         row_scores(team, matrix, question.metric, question.query, 1, chosen, found.scores.data(), wanted_squares);
     }

@@ -12,9 +12,8 @@ import sureshot
 from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot._native import Team
-from sureshot.search import exact_batch, product_queries
+from sureshot.search import exact_batch, product, product_queries
 from sureshot.search.product_queries import ProductQueries
-from sureshot.sources import costs
 from sureshot.sources.values import REWARDS
 from sureshot.theory import products
 from sureshot.theory.rounding import any_order_share
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def by_product(monkeypatch: pytest.MonkeyPatch) -> None:
     """Multiply however little there is to multiply."""
-    monkeypatch.setattr(costs, "SHARED_NUMBER", 1e9)
+    monkeypatch.setattr(product, "cost_of_all", lambda *_, **__: np.inf)
 
 
 def dense_of(data: Array) -> _native.Dense:

@@ -44,7 +44,7 @@ def by_product(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         answered.append(0 if found is None else int(np.count_nonzero(np.diff(found[1]))))
         return found
 
-    monkeypatch.setattr(costs, "SHARED_NUMBER", 1e9)
+    monkeypatch.setattr(product, "cost_of_all", lambda *_, **__: np.inf)
     monkeypatch.setattr(costs, "SCREEN_NUMBER", 1e9)
     monkeypatch.setattr(product.Products, "candidates", listen)
     return answered

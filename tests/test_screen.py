@@ -29,6 +29,7 @@ def everything_is_screened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "FEWEST_NUMBERS", 0)
     monkeypatch.setattr(screen, "FIRST_NUMBERS", 130 * SIZE)
     monkeypatch.setattr(screen, "LARGEST_SHARE_BY_COLUMN", screen.LARGEST_SHARE)
+    monkeypatch.setattr(screen, "LARGEST_SHARE_OF_FLOATS", screen.LARGEST_SHARE)
 
 
 def search(data: Array, query: Array, metric: str, **options: object) -> TopK:

@@ -26,6 +26,7 @@ REPEATS = 7
 FEW, MORE = 4, 16
 MANY = 256
 PAIRS = 10  # arms of a query that are evaluated
+SHARE_BY_COLUMN = 8  # of the rows, one in so many is read by column
 # Arrays so small that only what a query costs by itself counts, and what a score does.
 SHORT = 16
 FEW_ARMS, MORE_ARMS = 200, 2000
@@ -63,13 +64,12 @@ class BatchCalibration:
         self.team = _native.Team(threads)
         self.team.start()
         self.tiles = Tiles(self.data)
-        self.dense = _native.Dense(
-            *for_kernels(self.data),
-            _native.Metric.INNER_PRODUCT,
-            np.ones(width),
-            block=width,
-            shift=0,
-        )
+        self.dense = self._dense(self.data, _native.Metric.INNER_PRODUCT)
+
+    @staticmethod
+    def _dense(data: NDArray[np.float32], metric: _native.Metric) -> _native.Dense:
+        width = data.shape[1]
+        return _native.Dense(*for_kernels(data), metric, np.ones(width), block=width, shift=0)
 
     def _multiply(self, count: int) -> float:
         scores, squares = np.empty((len(self.data), count), np.float32), np.empty(len(self.data))
@@ -95,14 +95,28 @@ class BatchCalibration:
 
         return 1e9 * median_seconds(multiply) / self.data.size - MORE * each
 
-    def shared(self) -> float:
-        """Time a number of a row in double, for each query that shares a pass."""
-        queries = self.queries[:MORE].astype(np.float64)
-        scores = np.empty((MORE, len(self.arms)))
-        seconds = median_seconds(
-            lambda _: _native.row_scores(self.dense, queries, self.arms, self.team, scores)
+    def _shared(self, metric: _native.Metric, count: int) -> float:
+        dense, queries = self._dense(self.data, metric), self.queries[:count]
+        scores = np.empty((count, len(self.arms)))
+        return median_seconds(
+            lambda _: _native.row_scores(dense, queries, self.arms, self.team, scores)
         )
-        return 1e9 * seconds / (MORE * self.data.size)
+
+    def shared(self, metric: _native.Metric) -> float:
+        """Time a number of a row in double, for each query that shares a pass."""
+        few, more = self._shared(metric, FEW), self._shared(metric, MORE)
+        return 1e9 * line(few, more, FEW, MORE)[1] / self.data.size
+
+    def shared_by_column(self) -> float:
+        """Time the same by column, with what it costs to read."""
+        rows = len(self.data) // SHARE_BY_COLUMN
+        data = np.asfortranarray(self.data[:rows])
+        dense = self._dense(data, _native.Metric.INNER_PRODUCT)
+        queries, scores = self.queries[:MORE].astype(np.float64), np.empty((MORE, rows))
+        seconds = median_seconds(
+            lambda _: _native.row_scores(dense, queries, self.arms[:rows], self.team, scores)
+        )
+        return 1e9 * seconds / (MORE * data.size)
 
     def _screen(self, count: int) -> float:
         scores, squares = np.empty((count, len(self.arms))), np.empty(len(self.arms))

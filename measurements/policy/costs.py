@@ -19,6 +19,7 @@ from measurements.policy.column_costs import ColumnCalibration
 from measurements.policy.ledgers import empty_ledger
 from sureshot import _native
 from sureshot._elements import for_kernels
+from sureshot._native import Metric
 from sureshot.search.race.costs import BET, DRAW
 from sureshot.sources import costs
 
@@ -124,11 +125,13 @@ def batch_costs(batch: BatchCalibration) -> dict[str, tuple[float, float]]:
     """Return what was measured of batches, and what the code assumes."""
     read, each = batch.product()
     screen_read, screen_each = batch.screen()
-    shared, pair = batch.shared(), batch.pair()
+    pair = batch.pair()
     call, query, score = batch.small_product(each, pair)
     evaluated_query, evaluated_score = batch.small_array()
     return {
-        "SHARED_NUMBER": (shared, costs.SHARED_NUMBER),
+        "SHARED_NUMBER": (batch.shared(Metric.INNER_PRODUCT), costs.SHARED_NUMBER),
+        "SHARED_DISTANCE": (batch.shared(Metric.SQUARED_EUCLIDEAN), costs.SHARED_DISTANCE),
+        "SHARED_BY_COLUMN": (batch.shared_by_column(), costs.SHARED_BY_COLUMN),
         "SCREEN_NUMBER": (screen_each, costs.SCREEN_NUMBER),
         "SCREEN_READ": (screen_read, costs.SCREEN_READ),
         "SCREEN_QUERY": (batch.screened_query(screen_each, score), costs.SCREEN_QUERY),

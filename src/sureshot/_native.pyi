@@ -343,7 +343,7 @@ def totals(
 def column_sums(dense: Dense, arms: Ints, blocks: Ints, team: Team, sums: Floats) -> None: ...
 def row_scores(
     dense: Dense,
-    queries: Floats | None,
+    queries: Array | None,  # float64 or float32
     arms: Ints,
     team: Team,
     scores: Floats,

@@ -25,7 +25,7 @@ from sureshot.search.batch import BatchAnswer
 from sureshot.search.batch_results import BatchResults
 from sureshot.search.condition import assumption
 from sureshot.search.cosine import SMALLEST_NORM
-from sureshot.search.exact_batch import EVALUATED, MULTIPLIED, is_small
+from sureshot.search.exact_batch import CHEAP, EVALUATED, MULTIPLIED, is_small
 from sureshot.search.methods import METHODS
 from sureshot.search.race.choice import Sizes
 from sureshot.search.run import Searched
@@ -139,7 +139,7 @@ def _one(data: Array, request: TopKRequest, choice: str, started: float) -> TopK
     screened = norms = None
     if (
         data.itemsize < 8
-        and screen.pays_for(len(arms), width, k, by_column=by_column)
+        and screen.pays_alone(len(arms), width, k, data.itemsize, by_column=by_column)
         and not (by_column and are_scattered(arms))
     ):
         rounded = rounded_float(reward, query, _native.screen_roundings(values, element, 1))
@@ -194,14 +194,15 @@ def _batch(data: Array, request: TopKRequest, started: float) -> TopK | None:
     if metric == "cosine" or data.itemsize == 8 or n_arms * width * count > MOST_PRODUCTS:
         return None
     reward = REWARD_OF_METRIC[metric]
-    multiplies = reward in product.REWARDS and product.FEWEST_ARMS * k <= n_arms
+    multiplies, choice = reward in product.REWARDS and product.FEWEST_ARMS * k <= n_arms, EVALUATED
     if multiplies:
         together = product.queries_together(width, k, scaled=request.row_scale is not None)
         if count > min(together, _native.queries_together(count, width, n_arms)):
             return None
         cost = product.cost_of_product(n_arms, width, k, count, kernels=True)
-        multiplies = cost < product.cost_of_all(n_arms, width)
-    if not (multiplies or is_small(n_arms, width)):
+        multiplies = cost < product.cost_of_all(n_arms, width, count, reward, kernels=True)
+        choice = MULTIPLIED if multiplies else CHEAP
+    if choice is EVALUATED and not is_small(n_arms, width):
         return None
     team = _team(data, request.threads)
     values, element = for_kernels(data)
@@ -238,7 +239,7 @@ def _batch(data: Array, request: TopKRequest, started: float) -> TopK | None:
         searched=Searched(arms, width, data.itemsize),
         answer=found,
         certificate=certificate.exact_on(None),
-        choice=MULTIPLIED if multiplies else EVALUATED,
+        choice=choice,
         numbers_screened=n_arms * width if multiplies else 0,
         seconds=time.perf_counter() - started,
     )

@@ -102,7 +102,7 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
         return [search(query) for query in which]
 
     problem, sampled = queries.problem(which[0], team, norms)
-    if finishing.products_seem_to_cost_less(problem, seed, sampled, len(which)):
+    if finishing.one_pass_seems_to_cost_less(problem, seed, sampled, len(which)):
         return _run_exactly(queries, which, norms, {which[0]: sampled})
 
     def race(query: int, its_team: Team) -> Outcome:
@@ -135,7 +135,7 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
                 _divide(time.perf_counter() - began, [one.tally for one in side_by_side])
                 outcomes += side_by_side
                 rest = which[len(results) + len(some) :]
-                if rest and finishing.products_cost_less(outcomes, len(rest)):
+                if rest and finishing.one_pass_costs_less(outcomes, len(rest)):
                     return results + _multiply_the_rest(queries, outcomes, rest, norms)
                 answers = finishing.answers(outcomes, team)
                 results += [

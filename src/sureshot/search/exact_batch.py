@@ -16,6 +16,7 @@ from sureshot.search.product import (
     MOST_QUERIES,
     Products,
     by_kernels,
+    evaluating_costs_less,
     queries_at_once,
     screen_costs_less,
     suits,
@@ -45,6 +46,7 @@ FEWEST_PER_REPORT = 64
 
 MULTIPLIED = "a matrix product: for so many queries it costs less than all else"
 EVALUATED = "every arm evaluated: the array is small"
+CHEAP = "every arm evaluated: of so few arms it costs less than a matrix product"
 
 
 class ExactBatch:
@@ -63,17 +65,20 @@ class ExactBatch:
     def __init__(self, like: Problem, count: int, team: Team) -> None:
         self._like, self._count, self._team = like, count, team
         self.multiplies = suits(like, count) and not screen_costs_less(like, count)
+        self._choice = MULTIPLIED
+        if not self.multiplies:
+            self._choice = CHEAP if evaluating_costs_less(like, count) else EVALUATED
         self._products = Products(like, team) if self.multiplies else None
 
     @property
     def possible(self) -> bool:
         """Whether the queries can be answered here."""
-        return self.multiplies or _is_small(self._like)
+        return self._choice is not EVALUATED or _is_small(self._like)
 
     @property
     def choice(self) -> str:
         """How they are answered, and why, in words."""
-        return MULTIPLIED if self.multiplies else EVALUATED
+        return self._choice
 
     @property
     def numbers_screened(self) -> int:
@@ -128,8 +133,7 @@ class ExactBatch:
         like, source = batch.like, batch.like.source
         assert isinstance(source, QuerySource), "a batch is of data and queries"
         if self._products is None:
-            queries = batch.queries.astype(np.float64, copy=False)
-            sums = source.exact_scores_of(queries, like.arms, self._team)
+            sums = source.exact_scores_of(batch.queries, like.arms, self._team)
             return batch.best_of_all(sums, self._team)
         chosen = self._products.candidates(batch)
         if chosen is None:

@@ -8,6 +8,7 @@ the answer has the same bits.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,19 +53,53 @@ SCORES_OF_KERNELS = 1 << 19
 
 def suits(problem: Problem, n_queries: int) -> bool:
     """Return whether so many queries like this one cost less by a matrix product than in double."""
-    source, n_arms = problem.source, len(problem.arms)
+    return _possible(problem) and not _evaluating_costs_less(problem, n_queries)
+
+
+def evaluating_costs_less(problem: Problem, n_queries: int) -> bool:
+    """Return whether a product is possible, but every score in double costs less by kernels that queries share."""
+    return _possible(problem) and by_kernels(problem) and _evaluating_costs_less(problem, n_queries)
+
+
+def cost_together(problem: Problem, n_queries: int) -> float:
+    """Return what each of so many queries costs by the cheaper of both; infinite where neither is chosen."""
+    if suits(problem, n_queries):
+        return cost_of_query(problem, n_queries)
+    if evaluating_costs_less(problem, n_queries):
+        return _cost_of_evaluating(problem, n_queries)
+    return math.inf
+
+
+def _possible(problem: Problem) -> bool:
+    source = problem.source
     if not isinstance(source, QuerySource) or source.reward not in REWARDS:
         return False
-    if problem.query_norm is not None or FEWEST_ARMS * problem.k > n_arms:
+    if problem.query_norm is not None or FEWEST_ARMS * problem.k > len(problem.arms):
         return False
-    everything = cost_of_all(n_arms, source.n_coordinates)
-    return cost_of_query(problem, n_queries) < everything and source.tiles() is not None
+    return source.tiles() is not None
 
 
-def cost_of_all(n_arms: int, width: int) -> float:
-    """Return what each query costs if every arm is evaluated in double, in nanoseconds."""
-    numbers = costs.SHARED_NUMBER * n_arms * width
-    return numbers + costs.EVALUATED_SCORE * n_arms + costs.EVALUATED_QUERY
+def _evaluating_costs_less(problem: Problem, n_queries: int) -> bool:
+    return _cost_of_evaluating(problem, n_queries) <= cost_of_query(problem, n_queries)
+
+
+def _cost_of_evaluating(problem: Problem, n_queries: int) -> float:
+    source, n_arms = problem.source, len(problem.arms)
+    assert isinstance(source, QuerySource), "asked of these alone"
+    width, reward = source.n_coordinates, source.reward
+    return cost_of_all(n_arms, width, n_queries, reward, kernels=by_kernels(problem))
+
+
+def cost_of_all(n_arms: int, width: int, together: int, reward: str, *, kernels: bool) -> float:
+    """Return what each query costs if every arm is evaluated in double, in nanoseconds.
+
+    `kernels`: whether so many queries share the values of a row in registers.
+    """
+    each = costs.SHARED_BY_COLUMN
+    if kernels:
+        each = costs.SHARED_NUMBER if reward == "ip" else costs.SHARED_DISTANCE
+        each += costs.PRODUCT_READ / together
+    return each * n_arms * width + costs.EVALUATED_SCORE * n_arms + costs.EVALUATED_QUERY
 
 
 def cost_of_query(problem: Problem, n_queries: int) -> float:
@@ -80,6 +115,10 @@ def cost_of_product(n_arms: int, width: int, k: int, together: int, *, kernels: 
     if kernels:
         read, call = costs.PRODUCT_READ, costs.PRODUCT_CALL
     once = read * n_arms * width + call
+    if (
+        kernels and n_arms * width > costs.NUMBERS_IN_CACHE
+    ):  # rows that are evaluated are read again
+        once += read * min(n_arms, k * together) * width
     numbers = costs.PRODUCT_NUMBER * n_arms * width + costs.PAIR_NUMBER * k * width
     return numbers + once / together + costs.PRODUCT_SCORE * n_arms + costs.PRODUCT_QUERY
 

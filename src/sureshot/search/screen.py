@@ -49,6 +49,10 @@ FEWEST_NUMBERS = 1 << 14
 # as it has coordinates, so that there it must be fewer of them.
 LARGEST_SHARE = 1 / 8
 LARGEST_SHARE_BY_COLUMN = 1 / 64
+# The same where the data is float32 and there is one query: its scores in double take hardly longer than in float32,
+# in memory the same, so that the k best, which are read twice, must be few.
+LARGEST_SHARE_OF_FLOATS = 1 / 50
+BYTES_OF_FLOAT = 4
 
 
 def pays(problems: Sequence[Problem]) -> bool:
@@ -56,11 +60,21 @@ def pays(problems: Sequence[Problem]) -> bool:
     source, n_arms, k = problems[0].source, len(problems[0].arms), problems[0].k
     if not isinstance(source, QuerySource):
         return False
-    return pays_for(n_arms, source.n_coordinates, k, by_column=source.coordinate_major)
+    by_column = source.coordinate_major
+    if len(problems) == 1:
+        itemsize = source.bytes_per_number
+        return pays_alone(n_arms, source.n_coordinates, k, itemsize, by_column=by_column)
+    return _may_pay(n_arms, source.n_coordinates, k, by_column=by_column)
 
 
-def pays_for(n_arms: int, n_coordinates: int, k: int, *, by_column: bool) -> bool:
-    """Return the same of data in memory."""
+def pays_alone(n_arms: int, n_coordinates: int, k: int, itemsize: int, *, by_column: bool) -> bool:
+    """Return the same of one query and data in memory."""
+    if itemsize == BYTES_OF_FLOAT and not by_column and k > LARGEST_SHARE_OF_FLOATS * n_arms:
+        return False
+    return _may_pay(n_arms, n_coordinates, k, by_column=by_column)
+
+
+def _may_pay(n_arms: int, n_coordinates: int, k: int, *, by_column: bool) -> bool:
     enough = n_arms * n_coordinates >= FEWEST_NUMBERS
     return enough and k <= largest_share(by_column=by_column) * n_arms
 

@@ -142,7 +142,7 @@ class QuerySource(Source):
         """Return the block sums, and those of the squared data values in the same shape."""
 
     @abstractmethod
-    def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
+    def exact_scores_of(self, queries: Array, arms: Ints, team: Team) -> Floats:
         """Return the scores of each arm for several queries of the same data, (queries, arms).
 
         In one pass over the data, made by that team.
@@ -160,7 +160,7 @@ class QuerySource(Source):
 
     @abstractmethod
     def exact_scores_and_norms(
-        self, queries: Floats, arms: Ints, team: Team
+        self, queries: Array, arms: Ints, team: Team
     ) -> tuple[Floats, Floats]:
         """Return the same scores, and the Euclidean norm of each arm from the same pass."""
 

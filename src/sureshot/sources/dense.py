@@ -149,8 +149,11 @@ class DenseSource(ValueSource):
         own: Floats = scores[0]
         return own
 
-    def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
-        """Return the scores of each arm for several queries of the same data, (queries, arms)."""
+    def exact_scores_of(self, queries: Array, arms: Ints, team: Team) -> Floats:
+        """Return the scores of each arm for several queries of the same data, (queries, arms).
+
+        In float32 the queries are read as they are, and widened a part at a time.
+        """
         if self.promised is not None:
             return self.exact_scores_and_norms(queries, arms, team)[0]
         scores = np.empty((len(queries), len(arms)))
@@ -166,7 +169,7 @@ class DenseSource(ValueSource):
         return scores
 
     def exact_scores_and_norms(
-        self, queries: Floats, arms: Ints, team: Team
+        self, queries: Array, arms: Ints, team: Team
     ) -> tuple[Floats, Floats]:
         """Return the same scores, and the Euclidean norm of each arm from the same pass."""
         scores, squares = np.empty((len(queries), len(arms))), np.empty(len(arms))

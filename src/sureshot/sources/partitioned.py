@@ -84,7 +84,7 @@ class PartitionedSource(ElsewhereSource):
         self._refuse_unless_finite(tables[0], arms)
         return tables
 
-    def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
+    def exact_scores_of(self, queries: Array, arms: Ints, team: Team) -> Floats:
         """Return the scores of each arm for several queries of the same data, (queries, arms)."""
         if self.promised is not None:
             return self.exact_scores_and_norms(queries, arms, team)[0]
@@ -100,7 +100,8 @@ class PartitionedSource(ElsewhereSource):
         scores, squares = self._scores(queries, arms, squares=True)
         return scores, self._checked_norms(arms, squares)
 
-    def _scores(self, queries: Floats, arms: Ints, *, squares: bool) -> tuple[Floats, Floats]:
+    def _scores(self, queries: Array, arms: Ints, *, squares: bool) -> tuple[Floats, Floats]:
+        queries = queries.astype(np.float64, copy=False)
         scores, norms = np.zeros((len(queries), len(arms))), np.zeros(len(arms))
         wanted = list(self.data.owners(arms))
         parts = {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sureshot._native import Team
-    from sureshot._types import Floats, Ints
+    from sureshot._types import Array, Floats, Ints
     from sureshot.sources.norms import PromisedNorms
     from sureshot.sources.portions import Pieces, Rows
     from sureshot.storage.base import Stored
@@ -119,22 +119,25 @@ class StoredSource(ElsewhereSource):
         start, stop = self.blocks.span(block)
         return stop - start
 
-    def exact_scores_of(self, queries: Floats, arms: Ints, team: Team) -> Floats:
+    def exact_scores_of(self, queries: Array, arms: Ints, team: Team) -> Floats:
         """Return the scores of each arm for several queries of the same data, (queries, arms)."""
         if self.promised is not None:
             return self.exact_scores_and_norms(queries, arms, team)[0]
         return self._read_rows(queries, arms, team, None)
 
     def exact_scores_and_norms(
-        self, queries: Floats, arms: Ints, team: Team
+        self, queries: Array, arms: Ints, team: Team
     ) -> tuple[Floats, Floats]:
         """Return the same scores, and the Euclidean norm of each arm from the same pass."""
         squares = np.empty(len(arms))
         scores = self._read_rows(queries, arms, team, squares)
         return scores, self._checked_norms(arms, squares)
 
-    def _read_rows(self, queries: Floats, arms: Ints, team: Team, squares: Floats | None) -> Floats:
-        scores = np.empty((len(queries), len(arms)))
+    def _read_rows(self, queries: Array, arms: Ints, team: Team, squares: Floats | None) -> Floats:
+        queries, scores = (
+            queries.astype(np.float64, copy=False),
+            np.empty((len(queries), len(arms))),
+        )
         with closing(rows_of(self.data, arms)) as found:
             for rows in found:
                 if rows.columns == slice(0, self.n_coordinates):

@@ -45,29 +45,31 @@ class Outcome:
         return len(self.left) if self.race else len(self.problem.arms)
 
 
-def products_seem_to_cost_less(problem: Problem, rng: Rng, tally: Tally, n_queries: int) -> bool:
-    """Predict before a race, from one query, whether so many cost less by a matrix product.
+def one_pass_seems_to_cost_less(problem: Problem, rng: Rng, tally: Tally, n_queries: int) -> bool:
+    """Predict before a race, from one query, whether so many cost less by a matrix product, or by a pass that they share.
 
     Where the first rounds of a race cost less than a product and reading everything costs more, a few arms are read. But
     of a race in which arms wait for others that have larger norms a few arms tell nothing.
     """
     rules = policy.DEFAULT
     # By column a race passes over what is zero in its own query: one query tells little of the others.
-    if problem.limited or problem.source.coordinate_major or not product.suits(problem, n_queries):
+    if problem.limited or problem.source.coordinate_major:
         return False
-    multiplied = product.cost_of_query(problem, n_queries)
+    together = product.cost_together(problem, n_queries)
+    if together == math.inf:
+        return False
     sizes = choice.Sizes.of(problem)
     fewest = math.ceil(rules.beginners * len(problem.arms))
-    if choice.least_cost(sizes, rules, fewest) >= multiplied:
+    if choice.least_cost(sizes, rules, fewest) >= together:
         return True
-    if choice.cost_of_everything(sizes) <= multiplied:
+    if choice.cost_of_everything(sizes) <= together:
         return False
     wanted = choice.Choice(race=True, why="it may cost less than a product", sure=False)
     if not choice.if_possible(problem, wanted).race or _some_wait(problem, rules):
         return False
     return (
-        choice.least_cost(sizes, rules) >= multiplied
-        or choice.sampled_cost(problem, rng, tally, rules) >= multiplied
+        choice.least_cost(sizes, rules) >= together
+        or choice.sampled_cost(problem, rng, tally, rules) >= together
     )
 
 
@@ -81,8 +83,8 @@ def _some_wait(problem: Problem, rules: policy.Policy) -> bool:
     )
 
 
-def products_cost_less(outcomes: Sequence[Outcome], n_queries: int) -> bool:
-    """Return whether so many other queries, and what these left, cost less by a matrix product.
+def one_pass_costs_less(outcomes: Sequence[Outcome], n_queries: int) -> bool:
+    """Return whether so many other queries, and what these left, cost less by a matrix product, or by a pass that they share.
 
     The others are predicted to cost what these have cost, and what is left of them.
     """
@@ -90,10 +92,8 @@ def products_cost_less(outcomes: Sequence[Outcome], n_queries: int) -> bool:
     if problem.limited:
         return False
     n_queries += sum(one.answer is None for one in outcomes)
-    if not product.suits(problem, n_queries):
-        return False
     each = sum(_cost(one) for one in outcomes) / len(outcomes)
-    return product.cost_of_query(problem, n_queries) < each
+    return product.cost_together(problem, n_queries) < each
 
 
 def _cost(outcome: Outcome) -> float:
