@@ -19,7 +19,8 @@ Multiply multiply;
 MultiplyStrips multiply_strips;
 PackStrip pack_strip;
 AddSquares add_squares;
-WidenRows widen_rows;
+WidenRows<float> widen_rows;
+WidenRows<double> widen_rows_to_doubles;
 MeasureQuery<float> measure_floats;
 MeasureQuery<double> measure_doubles;
 AreFinite<float> finite_floats;
@@ -52,7 +53,7 @@ const Kernels kernels = {block_sums,    totals,        add_rows,        add_rows
                          add_chosen_columns, add_half,
                          join_rows,     join_columns,  screen_rows,     screen_columns,   multiply,
                          multiply_strips, pack_strip,  add_squares,
-                         widen_rows,    measure_floats, measure_doubles, finite_floats, finite_doubles, squared_shares_of_floats, squared_shares_of_doubles,
+                         widen_rows,    widen_rows_to_doubles, measure_floats, measure_doubles, finite_floats, finite_doubles, squared_shares_of_floats, squared_shares_of_doubles,
                          floats_to_floats, floats_to_doubles,
                          doubles_to_floats, doubles_to_doubles, scan_rows, scan_columns, column_limits,
                          place_bets,    keep_bets,     estimate,        log_wealth,       raise_rooms,

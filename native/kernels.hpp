@@ -170,8 +170,9 @@ using SquaredShares = double(const Query* query, std::int64_t count, double whol
 template <class Query, class Value>
 using RoundQuery = QueryRounding(const Query* query, std::int64_t count, double unit, Value* values) noexcept;
 
-// The columns [begin, end) of some arms as floats, those of one arm `stride` after those of the other.
-using WidenRows = void(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end, float* values,
+// The columns [begin, end) of some arms as floats, or as doubles, those of one arm `stride` after those of the other.
+template <class Number>
+using WidenRows = void(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t end, Number* values,
                        std::int64_t stride) noexcept;
 
 // reach[arm] = max_j |value - middle[j]| * unit[j], where a NaN is passed over, and the squared norm of each
@@ -317,7 +318,8 @@ struct Kernels {
     MultiplyStrips* multiply_strips;
     PackStrip* pack_strip;
     AddSquares* add_squares;
-    WidenRows* widen_rows;
+    WidenRows<float>* widen_rows;
+    WidenRows<double>* widen_rows_to_doubles;
     MeasureQuery<float>* measure_floats;
     MeasureQuery<double>* measure_doubles;
     AreFinite<float>* finite_floats;

@@ -1,13 +1,12 @@
 #include "pair_scores.hpp"
 
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
 #include "compiler.hpp"
+#include "copied_rows.hpp"
 #include "isa.hpp"
 #include "parts.hpp"
-#include "passes.hpp"
 #include "rows_adder.hpp"
 #include "scoring.hpp"
 
@@ -81,22 +80,78 @@ bool add_rows(Team& team, const Pairs<Query>& pairs, const Piece& piece) {
     return true;
 }
 
-// By column a row is scattered, so those of a query are read together.
-template <class Query>
-void score_by_query(Team& team, const Pairs<Query>& pairs, std::int64_t n_queries, double* scores) {
-    const auto width = static_cast<std::size_t>(pairs.width());
-    std::vector<double> room(std::is_same_v<Query, float> ? width : 0);
-    for (std::int64_t q = 0; q < n_queries; ++q) {
-        const std::int64_t begin = pairs.starts[q];
-        const Arms its{pairs.arms + begin, pairs.starts[q + 1] - begin};
-        const double* asked;
-        if constexpr (std::is_same_v<Query, float>) {
-            std::copy_n(pairs.query(q), width, room.data());
-            asked = room.data();
-        } else {
-            asked = pairs.query(q);
+// By column a row is scattered, and many queries may ask for it: the rows that a thread's queries ask for are copied, some
+// columns at a time.
+constexpr std::int64_t numbers_copied = std::int64_t{1} << 18;
+constexpr std::int64_t fewest_columns_copied = 64;
+
+// The pairs of a thread: their rows, each once, and at which of these each of them finds its own.
+struct RowsOfPairs {
+    std::vector<std::int64_t> rows, places;
+    std::int64_t columns;  // that are copied at once
+    CopiedRows copies;
+    std::vector<double> sums;
+
+    RowsOfPairs(const Matrix& matrix, const std::int64_t* arms, std::int64_t count)
+        : rows(unique(arms, count)),
+          places(static_cast<std::size_t>(count)),
+          columns(columns_of(matrix, static_cast<std::int64_t>(rows.size()))),
+          copies(matrix, true, static_cast<std::int64_t>(rows.size()), columns),
+          sums(static_cast<std::size_t>(count * lanes), 0.0) {
+        for (std::size_t pair = 0; pair < places.size(); ++pair) {
+            places[pair] = std::lower_bound(rows.begin(), rows.end(), arms[pair]) - rows.begin();
         }
-        row_scores(team, pairs.matrix, pairs.metric, asked, 1, its, scores + begin, nullptr);
+    }
+
+ private:
+    static std::vector<std::int64_t> unique(const std::int64_t* arms, std::int64_t count) {
+        std::vector<std::int64_t> found(arms, arms + count);
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        return found;
+    }
+    static std::int64_t columns_of(const Matrix& matrix, std::int64_t n_rows) {
+        const std::int64_t most = numbers_copied / std::max<std::int64_t>(n_rows, 1) / lanes * lanes;
+        return std::min(std::clamp(most, fewest_columns_copied, columns_of_pairs), matrix.n_columns);
+    }
+};
+
+template <class Query>
+void score_by_column(Team& team, const Pairs<Query>& pairs, std::int64_t n_queries, double* scores) {
+    // As many pairs for each thread, in whole queries; not more than their sums have room.
+    for (std::int64_t first = 0, last; first < n_queries; first = last) {
+        std::vector<RowsOfPairs> parts;
+        std::vector<std::int64_t> ends{first};
+        const std::int64_t left = pairs.starts[n_queries] - pairs.starts[first];
+        const std::int64_t each = std::min((left + team.threads() - 1) / team.threads(), most_pairs);
+        for (last = first; last < n_queries && static_cast<std::int64_t>(parts.size()) < team.threads();) {
+            const std::int64_t begin = pairs.starts[last];
+            do ++last;
+            while (last < n_queries && pairs.starts[last] - begin < each);
+            parts.emplace_back(pairs.matrix, pairs.arms + begin, pairs.starts[last] - begin);
+            ends.push_back(last);
+        }
+        team.run(static_cast<std::int64_t>(parts.size()), each * pairs.width(), [&](std::int64_t begin, std::int64_t end) noexcept {
+            for (std::int64_t at = begin; at < end; ++at) {
+                const std::int64_t query = ends[static_cast<std::size_t>(at)], stop = ends[static_cast<std::size_t>(at) + 1];
+                RowsOfPairs& part = parts[static_cast<std::size_t>(at)];
+                const std::int64_t before = pairs.starts[query];
+                const Arms rows{part.rows.data(), static_cast<std::int64_t>(part.rows.size())};
+                for (std::int64_t from = 0; from < pairs.width(); from += part.columns) {
+                    const std::int64_t columns = std::min(part.columns, pairs.width() - from);
+                    if (team.cancelled()) return;
+                    const Matrix copy = part.copies.copy(pairs.matrix, rows, from, from + columns);
+                    for (std::int64_t q = query; q < stop; ++q) {
+                        const std::int64_t own = pairs.starts[q] - before;
+                        if (q + 1 < stop) fetch_values(pairs.query(q + 1) + from, columns);
+                        rows_adder<Query>()(copy, pairs.metric, pairs.query(q) + from,
+                                            {part.places.data() + own, pairs.starts[q + 1] - pairs.starts[q]}, 0, columns,
+                                            part.sums.data() + own * lanes);
+                    }
+                }
+                kernels().join_rows(part.sums.data(), pairs.starts[stop] - before, scores + before);
+            }
+        });
     }
 }
 
@@ -106,7 +161,7 @@ template <class Query>
 void pair_scores(Team& team, const Matrix& matrix, Metric metric, const Query* queries, std::int64_t n_queries,
                  const std::int64_t* starts, const std::int64_t* arms, double* scores) {
     const Pairs<Query> pairs{matrix, metric, queries, starts, arms};
-    if (coordinate_major(matrix)) return score_by_query(team, pairs, n_queries, scores);
+    if (coordinate_major(matrix)) return score_by_column(team, pairs, n_queries, scores);
     const std::int64_t n_pairs = starts[n_queries], kept = std::min(n_pairs, most_pairs);
     const Workspaces spaces(team, kept * lanes);
     const std::int64_t each = n_pairs / std::max<std::int64_t>(n_queries, 1) + 1;

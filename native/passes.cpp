@@ -132,37 +132,31 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const QueryValues& 
 
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares) {
+    if (n_queries > 1) return shared_scores(team, matrix, metric, queries, n_queries, arms, scores, squares);
     const std::vector<double> zeros = zeros_for(squares, matrix);
     const Run all{0, matrix.n_columns};
-    const Scoring<double> first{metric, queries, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}};
+    const Scoring<double> scoring{metric, queries, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}};
     if (far_apart(matrix, arms)) {
-        score_few(team, matrix, first, arms);
-        for (std::int64_t q = 1; q < n_queries; ++q) {
-            score_few(team, matrix, first.with(queries + q * matrix.n_columns, scores + q * arms.count), arms);
-        }
+        score_few(team, matrix, scoring, arms);
     } else if (coordinate_major(matrix)) {
-        score_by_column(team, matrix, first, queries, n_queries, arms);
-    } else if (n_queries == 1) {
-        score_by_row(team, matrix, first, arms);
+        score_by_column(team, matrix, scoring, queries, 1, arms);
     } else {
-        shared_scores(team, matrix, metric, queries, n_queries, arms, scores, squares);
+        score_by_row(team, matrix, scoring, arms);
     }
 }
 
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares) {
+    if (n_queries > 1) return shared_scores(team, matrix, metric, queries, n_queries, arms, scores, squares);
     const auto width = static_cast<std::size_t>(matrix.n_columns);
     if (coordinate_major(matrix)) {
-        const std::vector<double> wide(queries, queries + static_cast<std::size_t>(n_queries) * width);
-        row_scores(team, matrix, metric, wide.data(), n_queries, arms, scores, squares);
-    } else if (n_queries == 1) {
-        const std::vector<float> zeros(squares == nullptr ? 0 : width);
-        const Run all{0, matrix.n_columns};
-        const float* const its_zeros = squares == nullptr ? nullptr : zeros.data();
-        score_by_row<float>(team, matrix, {metric, queries, its_zeros, scores, squares, {&all, 1}}, arms);
-    } else {
-        shared_scores(team, matrix, metric, queries, n_queries, arms, scores, squares);
+        const std::vector<double> wide(queries, queries + width);
+        return row_scores(team, matrix, metric, wide.data(), 1, arms, scores, squares);
     }
+    const std::vector<float> zeros(squares == nullptr ? 0 : width);
+    const Run all{0, matrix.n_columns};
+    const float* const its_zeros = squares == nullptr ? nullptr : zeros.data();
+    score_by_row<float>(team, matrix, {metric, queries, its_zeros, scores, squares, {&all, 1}}, arms);
 }
 
 void run_scores(Team& team, const Matrix& matrix, Metric metric, const double* query, Arms arms, Runs runs,

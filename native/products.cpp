@@ -19,6 +19,7 @@ constexpr std::int64_t queries_in_cache = 64;
 // from memory is used.
 constexpr std::int64_t queries_of_a_piece = 256;
 constexpr std::int64_t fewest_rows = 16;
+constexpr std::int64_t line_floats = 16;
 
 // Columns of rows as they are that are added up before they are added to a score.
 std::int64_t panel_of(std::int64_t width) { return std::min(product_columns, width); }
@@ -69,8 +70,9 @@ void Operand::multiply_as_they_are(Team& team, const Matrix& matrix, Arms arms, 
         std::clamp(rounded_up(divided_up(arms.count, pieces), 4), fewest_rows, rows_in_cache);
     const bool as_is = matrix.element == Element::float32 && matrix.column_stride == 1;
     const std::int64_t panel = panel_of(width);
+    const std::int64_t stride = panel + line_floats;  // no power of two: rows do not share lines of the caches
     // For each thread: squares that are not wanted, and rows that are widened, two floats to a double.
-    const Workspaces spaces(team, rows_in_cache + (as_is ? 0 : divided_up(rows_in_cache * panel, 2)));
+    const Workspaces spaces(team, rows_in_cache + (as_is ? 0 : divided_up(rows_in_cache * stride, 2)));
     team.run(
         divided_up(arms.count, rows) * groups, rows * std::min(n_queries, queries_of_a_piece) * width,
         [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
@@ -89,10 +91,10 @@ void Operand::multiply_as_they_are(Team& team, const Matrix& matrix, Arms arms, 
                         if (as_is) {
                             own[r] = static_cast<const float*>(matrix.data) + few.ids[r] * matrix.row_stride + from;
                         } else {
-                            own[r] = numbers + r * columns;
+                            own[r] = numbers + r * stride;
                         }
                     }
-                    if (!as_is) kernels().widen_rows(matrix, few, from, from + columns, numbers, columns);
+                    if (!as_is) kernels().widen_rows(matrix, few, from, from + columns, numbers, stride);
                     for (std::int64_t some = query; some < stop; some += queries_in_cache) {
                         if (team.cancelled()) return;
                         const std::int64_t count = std::min(queries_in_cache, stop - some);

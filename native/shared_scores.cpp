@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler.hpp"
+#include "copied_rows.hpp"
 #include "isa.hpp"
 #include "parts.hpp"
 #include "scoring.hpp"
@@ -33,15 +34,21 @@ void shared_scores(Team& team, const Matrix& matrix, Metric metric, const Query*
     const std::int64_t widened = floats ? std::min(queries_together, n_queries) * query_stride : 0;
     const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(columns_shared));
     const Workspaces spaces(team, (n_queries + 1) * together * lanes + widened);
-    const auto score_rows = [&](Arms few, std::int64_t some, double* sums) {
+    // By column the values of a row lie far apart: they are copied, since all queries read them.
+    const bool copied = coordinate_major(matrix);
+    std::vector<CopiedRows> copies(static_cast<std::size_t>(team.threads()), {matrix, copied, together, columns_shared});
+    const auto score_rows = [&](Arms few, std::int64_t some, double* sums, CopiedRows& copy) {
         double* const square_sums = sums + n_queries * few.count * lanes;
         double* const values = square_sums + few.count * lanes;
         std::fill(sums, values, 0.0);
         for (std::int64_t from = 0; from < width; from += columns_shared) {
             if (team.cancelled()) return false;
             const std::int64_t columns = std::min(columns_shared, width - from);
+            const Matrix part = copied ? copy.copy(matrix, few, from, from + columns) : matrix;
+            const Arms rows = copied ? copy.first(few.count) : few;
+            const std::int64_t begin = copied ? 0 : from;
             for (std::int64_t q = 0; q < n_queries; q += queries_together) {
-                const bool fetches = q == 0 && from + 2 * columns_shared <= width;
+                const bool fetches = !copied && q == 0 && from + 2 * columns_shared <= width;
                 SharedQueries shared{nullptr, std::min(queries_together, n_queries - q), width, floats, fetches ? columns_shared : 0};
                 const Query* const own = queries + q * width + from;
                 if constexpr (floats) {
@@ -56,11 +63,11 @@ void shared_scores(Team& team, const Matrix& matrix, Metric metric, const Query*
                 } else {
                     shared.values = own;
                 }
-                kernels().add_shared_rows(matrix, metric, shared, few, from, from + columns, sums + q * few.count * lanes);
+                kernels().add_shared_rows(part, metric, shared, rows, begin, begin + columns, sums + q * few.count * lanes);
             }
             if (squares == nullptr) continue;
-            kernels().add_shared_rows(matrix, Metric::squared_euclidean, {zeros.data(), 1, 0, false, 0}, few, from,
-                                      from + columns, square_sums);
+            kernels().add_shared_rows(part, Metric::squared_euclidean, {zeros.data(), 1, 0, false, 0}, rows, begin,
+                                      begin + columns, square_sums);
         }
         for (std::int64_t q = 0; q < n_queries; ++q) {
             kernels().join_rows(sums + q * few.count * lanes, few.count, scores + q * arms.count + some);
@@ -75,7 +82,8 @@ void shared_scores(Team& team, const Matrix& matrix, Metric metric, const Query*
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
                  for (std::int64_t some = begin; some < end; some += together) {
                      const Arms few{arms.ids + some, std::min(together, end - some)};
-                     if (!score_rows(few, some, spaces.of(thread))) return;
+                     CopiedRows& copy = copies[static_cast<std::size_t>(thread)];
+                     if (!score_rows(few, some, spaces.of(thread), copy)) return;
                  }
              },
              std::clamp(arms.count / team.threads(), fewest_rows_together, together));

@@ -6,7 +6,7 @@
 
 namespace sureshot {
 
-// scores: [query][arm], of row-major data, the same bits as one query at a time; squares, unless null: the squared norms,
+// scores: [query][arm], the same bits as one query at a time; squares, unless null: the squared norms,
 // from the same pass. Throws Cancelled.
 template <class Query>
 void shared_scores(Team& team, const Matrix& matrix, Metric metric, const Query* queries, std::int64_t n_queries, Arms arms,

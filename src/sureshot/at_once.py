@@ -60,7 +60,7 @@ def answer_at_once(request: TopKRequest, started: float) -> TopK | None:
     if not isinstance(data, np.ndarray) or min(data.shape) == 1:
         return None
     by_column = data.flags.f_contiguous
-    if not (data.flags.c_contiguous or (by_column and request.single)):
+    if not (data.flags.c_contiguous or by_column):
         return None
     if request.queries.dtype != np.float32:
         return None
@@ -194,8 +194,10 @@ def _batch(data: Array, request: TopKRequest, started: float) -> TopK | None:
     if metric == "cosine" or data.itemsize == 8 or n_arms * width * count > MOST_PRODUCTS:
         return None
     reward = REWARD_OF_METRIC[metric]
-    multiplies, choice = reward in product.REWARDS and product.FEWEST_ARMS * k <= n_arms, EVALUATED
-    if multiplies:
+    multiplies, choice = False, EVALUATED
+    if reward in product.REWARDS and not product.enough_arms(n_arms, k):
+        choice = CHEAP if n_arms <= product.MOST_ARMS_EVALUATED else EVALUATED
+    elif reward in product.REWARDS:
         together = product.queries_together(width, k, scaled=request.row_scale is not None)
         if count > min(together, _native.queries_together(count, width, n_arms)):
             return None

@@ -41,6 +41,8 @@ REWARDS = ("ip", "sqeuclidean")
 
 # Arms for each that is wanted, at least: of fewer a product leaves too many to be evaluated.
 FEWEST_ARMS = 8
+# Of fewer than that every score is evaluated, if several queries fit into a table of all scores.
+MOST_ARMS_EVALUATED = 4096
 
 # Bytes that a group of queries may take: for their norms, and as candidates.
 BYTES_OF_GROUP = 96 << 20
@@ -53,12 +55,30 @@ SCORES_OF_KERNELS = 1 << 19
 
 def suits(problem: Problem, n_queries: int) -> bool:
     """Return whether so many queries like this one cost less by a matrix product than in double."""
-    return _possible(problem) and not _evaluating_costs_less(problem, n_queries)
+    if not _may_be_shared(problem) or not enough_arms(len(problem.arms), problem.k):
+        return False
+    return not _evaluating_costs_less(problem, n_queries)
 
 
 def evaluating_costs_less(problem: Problem, n_queries: int) -> bool:
-    """Return whether a product is possible, but every score in double costs less by kernels that queries share."""
-    return _possible(problem) and by_kernels(problem) and _evaluating_costs_less(problem, n_queries)
+    """Return whether every score in double costs less than a product, by kernels that queries share."""
+    if not _may_be_shared(problem) or not by_kernels(problem):
+        return False
+    if not enough_arms(len(problem.arms), problem.k):
+        return len(problem.arms) <= MOST_ARMS_EVALUATED
+    return _evaluating_costs_less(problem, n_queries)
+
+
+def enough_arms(n_arms: int, k: int) -> bool:
+    """Return whether a product leaves few enough of the arms to be evaluated."""
+    return FEWEST_ARMS * k <= n_arms
+
+
+def _may_be_shared(problem: Problem) -> bool:
+    source = problem.source
+    if not isinstance(source, QuerySource) or source.reward not in REWARDS:
+        return False
+    return problem.query_norm is None and source.tiles() is not None
 
 
 def cost_together(problem: Problem, n_queries: int) -> float:
@@ -68,15 +88,6 @@ def cost_together(problem: Problem, n_queries: int) -> float:
     if evaluating_costs_less(problem, n_queries):
         return _cost_of_evaluating(problem, n_queries)
     return math.inf
-
-
-def _possible(problem: Problem) -> bool:
-    source = problem.source
-    if not isinstance(source, QuerySource) or source.reward not in REWARDS:
-        return False
-    if problem.query_norm is not None or FEWEST_ARMS * problem.k > len(problem.arms):
-        return False
-    return source.tiles() is not None
 
 
 def _evaluating_costs_less(problem: Problem, n_queries: int) -> bool:

@@ -22,7 +22,7 @@ class Tiles:
         self.data = data
         self.dtype = np.dtype(np.float64 if data.dtype == np.float64 else np.float32)
         # Whether kernels multiply these rows: not in float64, and by row.
-        self.by_kernels = self.dtype == np.float32 and not _native.coordinate_major(values, element)
+        self.by_kernels = self.dtype == np.float32
         origin = np.zeros(data.shape[1])
         squared = _native.Metric.SQUARED_EUCLIDEAN
         # The rows as kernels take them; what they are compared with counts for squared norms alone.
