@@ -45,8 +45,7 @@ SURESHOT_ALONE void add_tile(const Value* const* rows, const Tile& tile) {
         }
     };
     each_register([](const double* out, Register& sum) { load(out, sum); });
-    std::int64_t start = 0;
-    for (; start + lanes <= tile.columns; start += lanes) {
+    const auto add = [&](std::int64_t start) {
         SURESHOT_UNROLLED
         for (std::int64_t part = 0; part < registers_of_lanes; ++part) {
             const std::int64_t at = start + part * register_lanes;
@@ -68,17 +67,25 @@ SURESHOT_ALONE void add_tile(const Value* const* rows, const Tile& tile) {
                 }
             }
         }
+    };
+    std::int64_t start = 0;
+    for (; start + lanes <= tile.columns; start += lanes) add(start);
+    const std::int64_t rest = tile.columns - start;
+    // The last columns with zeros behind them, whose rewards are zeros: they change no sum, not even the sign of a zero.
+    Value last_of_rows[n_rows][lanes] = {};
+    double last_of_queries[n_queries][lanes] = {};
+    if (rest > 0) {
+        for (std::int64_t r = 0; r < n_rows; ++r) {
+            for (std::int64_t j = 0; j < rest; ++j) last_of_rows[r][j] = own[r][start + j];
+            own[r] = last_of_rows[r];
+        }
+        for (std::int64_t q = 0; q < n_queries; ++q) {
+            for (std::int64_t j = 0; j < rest; ++j) last_of_queries[q][j] = queries[q][start + j];
+            queries[q] = last_of_queries[q];
+        }
+        add(0);
     }
     each_register([](double* out, const Register& sum) { copy_bytes(out, &sum, sizeof(sum)); });
-    if (start == tile.columns) return;
-    for (std::int64_t r = 0; r < n_rows; ++r) {
-        for (std::int64_t q = 0; q < n_queries; ++q) {
-            double* const out = tile.sums + q * tile.sums_stride + r * lanes;
-            for (std::int64_t j = start; j < tile.columns; ++j) {
-                out[j - start] += Reward::reward(number(own[r][j]), queries[q][j]);
-            }
-        }
-    }
 }
 
 template <class Reward, bool floats, std::int64_t n_rows>

@@ -21,7 +21,7 @@ constexpr std::int64_t query_stride = columns_shared + 8;
 // meanwhile, and the rows in the second-level cache.
 constexpr std::int64_t queries_together = 4;
 // Rows of a thread that are read side by side, at most and at least; so many of their sums are in the caches.
-constexpr std::int64_t most_rows_together = 64, fewest_rows_together = 5, most_sums = 4096;
+constexpr std::int64_t most_rows_together = 64, fewest_rows_together = 5, most_sums = 16384;
 
 }  // namespace
 

@@ -121,6 +121,21 @@ inline void transpose(const float* own, std::int64_t step, float* out, std::int6
         _mm256_storeu_ps(out + (arm + 4) * stride, _mm256_permute2f128_ps(fours[arm], fours[arm + 4], 0x31));
     }
 }
+inline void transpose(const double* own, std::int64_t step, double* out, std::int64_t stride) {
+    constexpr std::int64_t half = columns_at_once / 2;
+    for (std::int64_t block = 0; block < half; ++block) {  // of four arms and columns each
+        const double* const from = own + block / 2 * half * step + block % 2 * half;
+        double* const to = out + block % 2 * half * stride + block / 2 * half;
+        const __m256d a = _mm256_loadu_pd(from), b = _mm256_loadu_pd(from + step);
+        const __m256d c = _mm256_loadu_pd(from + 2 * step), d = _mm256_loadu_pd(from + 3 * step);
+        const __m256d even = _mm256_unpacklo_pd(a, b), odd = _mm256_unpackhi_pd(a, b);
+        const __m256d more_even = _mm256_unpacklo_pd(c, d), more_odd = _mm256_unpackhi_pd(c, d);
+        _mm256_storeu_pd(to, _mm256_permute2f128_pd(even, more_even, 0x20));
+        _mm256_storeu_pd(to + stride, _mm256_permute2f128_pd(odd, more_odd, 0x20));
+        _mm256_storeu_pd(to + 2 * stride, _mm256_permute2f128_pd(even, more_even, 0x31));
+        _mm256_storeu_pd(to + 3 * stride, _mm256_permute2f128_pd(odd, more_odd, 0x31));
+    }
+}
 #endif
 
 // Whether so many arms are neighbours, if the last one is as far from the first as neighbours are.

@@ -94,7 +94,10 @@ def test_results_keep_neither_the_data_nor_the_threads(n_arms: int) -> None:
     np.testing.assert_array_equal(found.queries[7].indices, found.indices[7])
 
 
-def test_more_queries_than_are_searched_at_once(races: list[Course]) -> None:
+def test_more_queries_than_are_searched_at_once(
+    races: list[Course], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing_is_read_together(monkeypatch)
     rng = np.random.default_rng(2)
     data = rng.standard_normal((50, 300))
     queries = rng.standard_normal((2 * AT_ONCE + 3, 300))

@@ -81,15 +81,6 @@ def test_an_exact_answer_rests_on_its_scores_alone() -> None:
     assert given.assumption == "as long as the norms are right"
 
 
-def test_a_multiplied_answer_rests_on_the_product_too() -> None:
-    alone = certificate.multiplied_answer(problem(UNCHECKED))
-    assert alone.assumption.startswith("as long as numpy's matrix product rounds")
-    both = certificate.multiplied_answer(problem(UNCHECKED, assumption("the norms are right")))
-    assert both.assumption.startswith("as long as the norms are right, and numpy's matrix product")
-    for found in (alone, both):
-        assert (found.epsilon, found.delta, found.exact, found.scores) == (0.0, 0.0, True, "exact")
-
-
 def test_nothing_that_is_not_proved_is_called_exact_or_unconditional() -> None:
     found = certificate.no_promise("none")
     assert (found.epsilon, found.delta, found.scores) == (math.inf, 1.0, "exact")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pytest
@@ -42,8 +42,9 @@ def dense_of(data: Array) -> _native.Dense:
 @pytest.mark.parametrize("instructions", _native.instruction_sets())
 @pytest.mark.parametrize("dtype", [dtype for dtype in TYPES if dtype is not np.float64])
 @pytest.mark.parametrize("width", [1, 3, 16, 17, 100, 512, 1025, 2500])
+@pytest.mark.parametrize("order", ["K", "C", "F"])
 def test_products_of_kernels_are_within_their_bounds(
-    instructions: str, dtype: Any, width: int
+    instructions: str, dtype: Any, width: int, order: Literal["K", "C", "F"]
 ) -> None:
     rng = np.random.default_rng(width)
     before = _native.instruction_set()
@@ -60,6 +61,7 @@ def test_products_of_kernels_are_within_their_bounds(
             (150, 99),
         ):
             data = numbers(rng, (n_rows + 1, 2 * width), dtype)[:, ::2]
+            data = np.asarray(data, order=order)
             queries = rng.standard_normal((n_queries, width), dtype=np.float32)
             arms = np.arange(1, n_rows + 1)
             scores = np.empty((n_rows, n_queries), np.float32)
@@ -121,7 +123,7 @@ def test_candidates_of_kernels_are_those_of_products_and_their_errors(*, both_si
     arms, scale = np.arange(n_arms), np.exp(rng.standard_normal(n_arms))
     queries = np.concatenate([data[95:105], rng.standard_normal((60, width), dtype=np.float32)])
     for count, k in ((70, 9), (12, 3)):
-        (asked,) = ProductQueries.groups(queries[:count], data.dtype, team, count)
+        (asked,) = ProductQueries.groups(queries[:count], team, count)
         assert asked is not None
         operand, dense = _native.Operand(asked.values, team, n_arms), dense_of(data)
         terms = products.error_terms(
@@ -185,7 +187,7 @@ def test_scores_of_pairs_have_the_bits_of_scores_of_rows(metric: Any, dtype: Any
 def test_queries_of_a_moderate_size_are_not_copied() -> None:
     queries = np.random.default_rng(22).standard_normal((7, 30), dtype=np.float32)
     queries[3] = 0
-    (group,) = ProductQueries.groups(queries, queries.dtype, Team(1), len(queries))
+    (group,) = ProductQueries.groups(queries, Team(1), len(queries))
     assert group is not None
     assert np.shares_memory(group.values, queries)
     np.testing.assert_allclose(group.norms, np.linalg.norm(queries.astype(np.float64), axis=1))

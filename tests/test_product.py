@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import ml_dtypes
 import numpy as np
@@ -12,8 +12,7 @@ import pytest
 import sureshot
 from sureshot import _native
 from sureshot._native import Team
-from sureshot.search import exact_batch, multiplication, product
-from sureshot.sources import costs
+from sureshot.search import exact_batch, product
 from sureshot.theory import products
 from sureshot.theory.rounding import any_order_share
 
@@ -45,7 +44,6 @@ def by_product(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return found
 
     monkeypatch.setattr(product, "cost_of_all", lambda *_, **__: np.inf)
-    monkeypatch.setattr(costs, "SCREEN_NUMBER", 1e9)
     monkeypatch.setattr(product.Products, "candidates", listen)
     return answered
 
@@ -98,7 +96,7 @@ def test_metrics_types_and_layouts(
     bounds = sureshot.scan(data) if metric == "cosine" else None
     queries = rng.standard_normal((17, 53))
     assert_as_alone(data, queries, 5, metric=metric, where=where, bounds=bounds)
-    assert by_product == [17]
+    assert by_product == ([] if dtype is np.float64 else [17])  # in float64 nothing is faster
 
 
 @pytest.mark.parametrize("n_queries", [2, 3, 16, 17, 100])
@@ -127,15 +125,13 @@ def test_factors_of_rows(metric: str, by_product: list[int]) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
 def test_panels_of_columns_and_tiles_of_rows(
-    metric: str, dtype: Any, by_product: list[int], monkeypatch: pytest.MonkeyPatch
+    metric: str, order: Literal["C", "F"], by_product: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(multiplication, "SCORES_AT_ONCE", 200)
     monkeypatch.setattr(product, "SCORES_OF_KERNELS", 200)
-    monkeypatch.setattr(products, "PANEL", 100)
     rng = np.random.default_rng(4)
-    data = rng.standard_normal((70, 1535)).astype(dtype)
+    data = np.asarray(rng.standard_normal((70, 1535), dtype=np.float32), order=order)
     bounds = sureshot.scan(data)
     assert_as_alone(data, rng.standard_normal((9, 1535)), 4, metric=metric, bounds=bounds)
     assert by_product == [9]
@@ -278,22 +274,6 @@ def test_work_and_progress(by_product: list[int], monkeypatch: pytest.MonkeyPatc
         assert rounds[-1].threshold == one.scores[-1]
         assert 3 <= one.work.exact_scores < 20
         assert one.work.numbers_read == (2100 + one.work.exact_scores) * 16
-
-
-def test_few_queries_by_column_share_a_screen(
-    by_product: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.undo()
-    rng = np.random.default_rng(18)
-    data = np.asfortranarray(rng.standard_normal((3000, 2000), dtype=np.float32))
-    for n_queries in (2, 8):
-        found = sureshot.top_k(data, rng.standard_normal((n_queries, 2000)), 3, method="exact")
-        assert "matrix product" not in found.queries[0].work.choice
-        assert found.queries[0].work.exact_scores < 1000
-    found = sureshot.top_k(data, rng.standard_normal((200, 2000)), 3, method="exact")
-    assert "matrix product" in found.queries[0].work.choice
-    assert "numpy's matrix product" in found.queries[0].certificate.assumption
-    assert by_product == []
 
 
 def test_little_is_not_multiplied(by_product: list[int], monkeypatch: pytest.MonkeyPatch) -> None:

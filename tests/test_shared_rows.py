@@ -24,6 +24,7 @@ METRICS = {
     "sqeuclidean": _native.Metric.SQUARED_EUCLIDEAN,
     "l1": _native.Metric.L1,
 }
+ROWS_OF_FLOATS = product.Rows(wide=False, by_column=False)
 # Fewer than a tile has rows and queries, and more; and columns that end within lanes, and within a part.
 ROWS, QUERIES, WIDTHS = (1, 7, 131), (2, 5, 37), (1, 13, 1535)
 
@@ -80,12 +81,12 @@ def test_few_rows_are_evaluated_where_that_costs_less(
 def test_rows_that_are_read_again_count() -> None:
     """Of a hundred rows most are evaluated for one of sixteen queries, and of many rows few are."""
     read = costs.NUMBERS_IN_CACHE // 100
-    cheap = product.cost_of_product(100, read, 10, 16, kernels=True)
-    again = product.cost_of_product(100, read + 1, 10, 16, kernels=True)
+    cheap = product.cost_of_product(100, read, 10, 16, ROWS_OF_FLOATS)
+    again = product.cost_of_product(100, read + 1, 10, 16, ROWS_OF_FLOATS)
     assert again - cheap > 0.9 * costs.PRODUCT_READ * 100 * read / 16
-    assert product.cost_of_all(100, 10 * read, 16, "ip", kernels=True) < product.cost_of_product(
-        100, 10 * read, 10, 16, kernels=True
+    assert product.cost_of_all(100, 10 * read, 16, "ip", ROWS_OF_FLOATS) < product.cost_of_product(
+        100, 10 * read, 10, 16, ROWS_OF_FLOATS
     )
-    assert product.cost_of_all(1000, read, 16, "ip", kernels=True) > product.cost_of_product(
-        1000, read, 10, 16, kernels=True
+    assert product.cost_of_all(1000, read, 16, "ip", ROWS_OF_FLOATS) > product.cost_of_product(
+        1000, read, 10, 16, ROWS_OF_FLOATS
     )

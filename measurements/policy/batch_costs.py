@@ -10,9 +10,6 @@ import sureshot
 from sureshot import _native
 from sureshot._elements import for_kernels
 from sureshot.experiments import clock
-from sureshot.search.exact_batch import MULTIPLIED
-from sureshot.search.multiplication import Multiplication
-from sureshot.sources.tiles import Tiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,12 +23,10 @@ REPEATS = 7
 FEW, MORE = 4, 16
 MANY = 256
 PAIRS = 10  # arms of a query that are evaluated
-SHARE_BY_COLUMN = 8  # of the rows, one in so many is read by column
+SHARE_COPIED = 8  # of the rows, one in so many is copied to be of another type or order
 # Arrays so small that only what a query costs by itself counts, and what a score does.
 SHORT = 16
 FEW_ARMS, MORE_ARMS = 200, 2000
-# By column, where so few queries are screened: a wider array, since a screen of fewer numbers does not pay.
-FEWEST_SCREENED, MOST_SCREENED, SCREENED_WIDTH = 2, 8, 200
 
 
 def median_seconds(call: Callable[[int], object]) -> float:
@@ -63,11 +58,10 @@ class BatchCalibration:
         self.threads = threads
         self.team = _native.Team(threads)
         self.team.start()
-        self.tiles = Tiles(self.data)
         self.dense = self._dense(self.data, _native.Metric.INNER_PRODUCT)
 
     @staticmethod
-    def _dense(data: NDArray[np.float32], metric: _native.Metric) -> _native.Dense:
+    def _dense(data: Floats | NDArray[np.float32], metric: _native.Metric) -> _native.Dense:
         width = data.shape[1]
         return _native.Dense(*for_kernels(data), metric, np.ones(width), block=width, shift=0)
 
@@ -84,17 +78,6 @@ class BatchCalibration:
         read, each = line(self._multiply(MORE), self._multiply(MANY), MORE, MANY)
         return 1e9 * read / self.data.size, 1e9 * each / self.data.size
 
-    def blas_read(self, each: float) -> float:
-        """Time a number of a product by BLAS once for all queries, if it costs that for each."""
-
-        def multiply(_: int) -> None:
-            self.tiles.squared_norms(self.arms, self.team)
-            product = Multiplication(self.tiles, self.queries[:MORE], len(self.arms))
-            for start in range(0, len(self.arms), product.rows):
-                product.scores(self.arms[start : start + product.rows])
-
-        return 1e9 * median_seconds(multiply) / self.data.size - MORE * each
-
     def _shared(self, metric: _native.Metric, count: int) -> float:
         dense, queries = self._dense(self.data, metric), self.queries[:count]
         scores = np.empty((count, len(self.arms)))
@@ -107,28 +90,22 @@ class BatchCalibration:
         few, more = self._shared(metric, FEW), self._shared(metric, MORE)
         return 1e9 * line(few, more, FEW, MORE)[1] / self.data.size
 
-    def shared_by_column(self) -> float:
-        """Time the same by column, with what it costs to read."""
-        rows = len(self.data) // SHARE_BY_COLUMN
-        data = np.asfortranarray(self.data[:rows])
-        dense = self._dense(data, _native.Metric.INNER_PRODUCT)
-        queries, scores = self.queries[:MORE].astype(np.float64), np.empty((MORE, rows))
-        seconds = median_seconds(
-            lambda _: _native.row_scores(dense, queries, self.arms[:rows], self.team, scores)
-        )
-        return 1e9 * seconds / (MORE * data.size)
+    def shared_doubles(self) -> float:
+        """Time a number of a row of float64 in double, for each query that shares a pass."""
+        data = self.data[::SHARE_COPIED].astype(np.float64)
+        few, more = (self._shared_of(data, count) for count in (FEW, MORE))
+        return 1e9 * line(few, more, FEW, MORE)[1] / data.size
 
-    def _screen(self, count: int) -> float:
-        scores, squares = np.empty((count, len(self.arms))), np.empty(len(self.arms))
-        queries = self.queries[:count]
-        return median_seconds(
-            lambda _: _native.screen(self.dense, queries, self.arms, self.team, scores, squares)
-        )
+    def copied_read(self) -> float:
+        """Time a number of a row by column, once for all queries that share it."""
+        data = np.asfortranarray(self.data[::SHARE_COPIED])
+        few, more = (self._shared_of(data, count) for count in (FEW, MORE))
+        return 1e9 * line(few, more, FEW, MORE)[0] / data.size
 
-    def screen(self) -> tuple[float, float]:
-        """Time a number of a row in a screen: once for all queries, and for each."""
-        read, each = line(self._screen(FEW), self._screen(MORE), FEW, MORE)
-        return 1e9 * read / self.data.size, 1e9 * each / self.data.size
+    def _shared_of(self, data: Floats | NDArray[np.float32], count: int) -> float:
+        dense, arms = self._dense(data, _native.Metric.INNER_PRODUCT), np.arange(len(data))
+        queries, scores = self.queries[:count], np.empty((count, len(data)))
+        return median_seconds(lambda _: _native.row_scores(dense, queries, arms, self.team, scores))
 
     def pair(self) -> float:
         """Time a number of an arm that is evaluated for one query."""
@@ -140,11 +117,10 @@ class BatchCalibration:
         )
         return 1e9 * seconds / (PAIRS * self.queries.size)
 
-    def _call(self, n_arms: int, n_queries: int, *, by_blas: bool = False) -> float:
+    def _call(self, n_arms: int, n_queries: int) -> float:
         rng = np.random.default_rng(5)
-        dtype = np.float64 if by_blas else np.float32
-        data = rng.random((n_arms, SHORT)).astype(dtype)
-        queries = rng.random((n_queries, SHORT)).astype(dtype)
+        data = rng.random((n_arms, SHORT), dtype=np.float32)
+        queries = rng.random((n_queries, SHORT), dtype=np.float32)
         return median_seconds(
             lambda _: sureshot.top_k(data, queries, PAIRS, method="exact", threads=self.threads)
         )
@@ -156,29 +132,6 @@ class BatchCalibration:
         score = 1e9 * (more - query) / MANY / (MORE_ARMS - FEW_ARMS) - SHORT * each
         numbers = SHORT * (FEW_ARMS * each + PAIRS * pair)
         return 1e9 * call, 1e9 * query / MANY - FEW_ARMS * score - numbers, score
-
-    def blas_call(self) -> float:
-        """Time a call by BLAS, besides its queries."""
-        few, more = (self._call(FEW_ARMS, count, by_blas=True) for count in (MANY, 4 * MANY))
-        return 1e9 * line(few, more, 1, 4)[0]
-
-    def screened_query(self, each: float, score: float) -> float:
-        """Time a query that shares a screen, besides its numbers and scores."""
-        rng = np.random.default_rng(7)
-        data = np.asfortranarray(rng.random((MORE_ARMS, SCREENED_WIDTH), dtype=np.float32))
-
-        def screen(count: int) -> float:
-            queries = rng.random((count, SCREENED_WIDTH), dtype=np.float32)
-            found = sureshot.top_k(data, queries, PAIRS, method="exact", threads=self.threads)
-            if found.work.choice == MULTIPLIED:
-                raise RuntimeError(f"{count} queries by column were multiplied, expected a screen")
-            return median_seconds(
-                lambda _: sureshot.top_k(data, queries, PAIRS, method="exact", threads=self.threads)
-            )
-
-        few, more = screen(FEWEST_SCREENED), screen(MOST_SCREENED)
-        _, query = line(few, more, FEWEST_SCREENED, MOST_SCREENED)
-        return 1e9 * query - each * data.size - score * MORE_ARMS
 
     def small_array(self) -> tuple[float, float]:
         """Time a query and a score of a batch whose scores are all computed, besides their sums."""

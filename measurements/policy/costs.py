@@ -124,24 +124,19 @@ def column_costs(columns: ColumnCalibration) -> dict[str, tuple[float, float]]:
 def batch_costs(batch: BatchCalibration) -> dict[str, tuple[float, float]]:
     """Return what was measured of batches, and what the code assumes."""
     read, each = batch.product()
-    screen_read, screen_each = batch.screen()
     pair = batch.pair()
     call, query, score = batch.small_product(each, pair)
     evaluated_query, evaluated_score = batch.small_array()
     return {
         "SHARED_NUMBER": (batch.shared(Metric.INNER_PRODUCT), costs.SHARED_NUMBER),
         "SHARED_DISTANCE": (batch.shared(Metric.SQUARED_EUCLIDEAN), costs.SHARED_DISTANCE),
-        "SHARED_BY_COLUMN": (batch.shared_by_column(), costs.SHARED_BY_COLUMN),
-        "SCREEN_NUMBER": (screen_each, costs.SCREEN_NUMBER),
-        "SCREEN_READ": (screen_read, costs.SCREEN_READ),
-        "SCREEN_QUERY": (batch.screened_query(screen_each, score), costs.SCREEN_QUERY),
+        "SHARED_DOUBLE": (batch.shared_doubles(), costs.SHARED_DOUBLE),
+        "COPIED_READ": (batch.copied_read(), costs.COPIED_READ),
         "EVALUATED_SCORE": (evaluated_score, costs.EVALUATED_SCORE),
         "EVALUATED_QUERY": (evaluated_query, costs.EVALUATED_QUERY),
         "PRODUCT_NUMBER": (each, costs.PRODUCT_NUMBER),
         "PRODUCT_READ": (read, costs.PRODUCT_READ),
-        "BLAS_READ": (batch.blas_read(each), costs.BLAS_READ),
         "PRODUCT_CALL": (call, costs.PRODUCT_CALL),
-        "BLAS_CALL": (batch.blas_call(), costs.BLAS_CALL),
         "PRODUCT_SCORE": (score, costs.PRODUCT_SCORE),
         "PAIR_NUMBER": (pair, costs.PAIR_NUMBER),
         "PRODUCT_QUERY": (query, costs.PRODUCT_QUERY),

@@ -201,8 +201,9 @@ def _batch(data: Array, request: TopKRequest, started: float) -> TopK | None:
         together = product.queries_together(width, k, scaled=request.row_scale is not None)
         if count > min(together, _native.queries_together(count, width, n_arms)):
             return None
-        cost = product.cost_of_product(n_arms, width, k, count, kernels=True)
-        multiplies = cost < product.cost_of_all(n_arms, width, count, reward, kernels=True)
+        rows = product.Rows(wide=False, by_column=not data.flags.c_contiguous)
+        cost = product.cost_of_product(n_arms, width, k, count, rows)
+        multiplies = cost < product.cost_of_all(n_arms, width, count, reward, rows)
         choice = MULTIPLIED if multiplies else CHEAP
     if choice is EVALUATED and not is_small(n_arms, width):
         return None

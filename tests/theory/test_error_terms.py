@@ -124,11 +124,3 @@ def test_queries_without_a_norm_count_as_small_ones() -> None:
         for norm in (0.0, 2.0**-10 / 1.001)
     )
     assert nothing == pytest.approx(small, abs=0)
-
-
-@pytest.mark.parametrize("width", [1, 784, 8192, 8193, 100_000])
-def test_panels_are_all_columns_once_and_none_is_too_long(width: int) -> None:
-    panels = products.panels(width)
-    assert [at for panel in panels for at in range(width)[panel]] == list(range(width))
-    assert max(panel.stop - panel.start for panel in panels) <= 8192
-    assert len(panels) == math.ceil(width / 8192)

@@ -28,9 +28,6 @@ def _exact(assumption: str) -> Certificate:
 
 _EXACT = _exact("no assumption is needed")
 
-# Section 15 of docs/theory.md: all that is asked of it.
-_MULTIPLIED = "numpy's matrix product rounds sums of products to nearest, in any order"
-
 
 def exact_answer(problem: Problem) -> Certificate:
     """Return the certificate of an answer for which every score was computed."""
@@ -40,14 +37,6 @@ def exact_answer(problem: Problem) -> Certificate:
 def exact_on(rests_on: Condition | None) -> Certificate:
     """Return the same, given what even an exact score rests on, if there is anything."""
     return _EXACT if rests_on is None else _exact(rests_on.sentence)
-
-
-def multiplied_answer(problem: Problem) -> Certificate:
-    """Return the certificate of an answer for which a matrix product said whose scores to compute."""
-    rests_on = problem.score_condition
-    if rests_on is None:
-        return _exact(f"as long as {_MULTIPLIED}")
-    return _exact(f"{rests_on.sentence}, and {_MULTIPLIED}")
 
 
 def promise(

@@ -15,10 +15,9 @@ from sureshot.search.batch import BatchAnswer
 from sureshot.search.product import (
     MOST_QUERIES,
     Products,
-    by_kernels,
     evaluating_costs_less,
     queries_at_once,
-    screen_costs_less,
+    queries_evaluated,
     suits,
 )
 from sureshot.sources.base import QuerySource
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 # A matrix is small if every score in double takes no longer than a pass in float32 would save.
 SMALL_MATRIX = 1 << 18
-# Scores in double that are computed before the best are chosen: they stay in the caches meanwhile.
-SCORES_AT_ONCE = 1 << 16
 
 # Where progress is reported: products of numbers between two reports, a second or two, but not before so many
 # queries have shared a pass over the data.
@@ -46,7 +43,7 @@ FEWEST_PER_REPORT = 64
 
 MULTIPLIED = "a matrix product: for so many queries it costs less than all else"
 EVALUATED = "every arm evaluated: the array is small"
-CHEAP = "every arm evaluated: of so few arms it costs less than a matrix product"
+CHEAP = "every arm evaluated: in a pass that all queries share it costs less than a matrix product"
 
 
 class ExactBatch:
@@ -64,7 +61,7 @@ class ExactBatch:
 
     def __init__(self, like: Problem, count: int, team: Team) -> None:
         self._like, self._count, self._team = like, count, team
-        self.multiplies = suits(like, count) and not screen_costs_less(like, count)
+        self.multiplies = suits(like, count)
         self._choice = MULTIPLIED
         if not self.multiplies:
             self._choice = CHEAP if evaluating_costs_less(like, count) else EVALUATED
@@ -89,12 +86,7 @@ class ExactBatch:
     @property
     def certificate(self) -> Certificate:
         """What is guaranteed of every answer."""
-        like = self._like
-        return (
-            certificate.multiplied_answer(like)
-            if self.multiplies and not by_kernels(like)
-            else certificate.exact_answer(like)
-        )
+        return certificate.exact_answer(self._like)
 
     def answer(
         self, batch_of: Callable[[range], Batch], report: Report | None = None
@@ -124,7 +116,7 @@ class ExactBatch:
     def _queries_at_once(self, *, reported: bool) -> int:
         like = self._like
         if not self.multiplies:
-            return max(1, SCORES_AT_ONCE // len(like.arms))
+            return min(queries_evaluated(len(like.arms)), queries_at_once(like))
         numbers = len(like.arms) * like.source.n_coordinates
         often = max(FEWEST_PER_REPORT, PRODUCTS_PER_REPORT // numbers) if reported else MOST_QUERIES
         return min(often, queries_at_once(like))

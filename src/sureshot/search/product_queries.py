@@ -1,9 +1,9 @@
-"""Queries as they are multiplied with rows: of a moderate size, and rounded to the type of the rows."""
+"""Queries as they are multiplied with rows: of a moderate size, and rounded to float32."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sureshot._native import Team
     from sureshot._types import Array, Floats
 
+DTYPE = np.dtype(np.float32)
 # That rounded queries may take.
 MOST_BYTES = 64 << 20
 
@@ -25,7 +26,7 @@ MOST_BYTES = 64 << 20
 class ProductQueries:
     """Queries times a power of two each, and rounded.
 
-    Queries of the type of the rows that all have a moderate size are taken as they are. Others are multiplied such
+    Queries of float32 that all have a moderate size are taken as they are. Others are multiplied such
     that the largest value of each is between 1/2 and 1.
     """
 
@@ -38,7 +39,6 @@ class ProductQueries:
     def groups(
         cls,
         queries: Array,
-        dtype: np.dtype[Any],
         team: Team,
         together: int,
         sizes: QuerySizes | None = None,
@@ -47,7 +47,7 @@ class ProductQueries:
 
         None where some are too large or too small. Their sizes are found unless they are known.
         """
-        if queries.dtype == dtype:
+        if queries.dtype == DTYPE:
             sizes = QuerySizes.of(queries, team) if sizes is None else sizes
             if sizes.within(SMALLEST_SIZE, LARGEST_SIZE):
                 for start in range(0, len(queries), together):
@@ -55,13 +55,13 @@ class ProductQueries:
                     norms = sizes.norms[some]
                     yield cls(queries[some], np.ones(len(norms)), norms, np.zeros(len(norms)))
                 return
-        together = min(together, max(1, MOST_BYTES // (queries.shape[1] * dtype.itemsize)))
+        together = min(together, max(1, MOST_BYTES // (queries.shape[1] * DTYPE.itemsize)))
         for start in range(0, len(queries), together):
-            yield cls._rounded(queries[start : start + together], dtype, team)
+            yield cls._rounded(queries[start : start + together], team)
 
     @classmethod
-    def _rounded(cls, queries: Array, dtype: np.dtype[Any], team: Team) -> ProductQueries | None:
-        values = np.empty(queries.shape, dtype)
+    def _rounded(cls, queries: Array, team: Team) -> ProductQueries | None:
+        values = np.empty(queries.shape, DTYPE)
         units, norms, lost = np.empty((3, len(queries)))
         done = _native.round_queries(queries, LARGEST_QUERY, team, values, units, norms, lost)
         return cls(values, units, norms, lost) if done else None

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from sureshot.blocks import Blocks
     from sureshot.sources.costs import ReadingCosts
     from sureshot.sources.screening import RoundedQuery, ScreenedBest, Wanted
-    from sureshot.sources.tiles import Tiles
 
 # Block sums that are asked for at once to be added up: enough to be worth a call, a few MB at most.
 SUMS_AT_ONCE = 1 << 18
@@ -126,10 +125,6 @@ class QuerySource(Source):
 
     query: Floats
     reward: str  # "ip", "sqeuclidean" or "l1"
-
-    def tiles(self) -> Tiles | None:
-        """Return the rows as a matrix product takes them, if they can be had that way."""
-        return None
 
     def check_norms(self, arms: Ints, norms: Floats) -> None:
         """Raise `BoundsError` if these norms of some arms are not what somebody has promised."""

@@ -38,29 +38,22 @@ NEXT_COLUMN = 100.0
 VISIT_OF_ROW = 200.0
 VISIT_OF_COLUMN = 60.0
 # A number of a row in a pass over all rows that adds up in double, for each query that shares it, besides reading it: of
-# an inner product and of a distance. By column, and of float64, with what it costs to read.
+# an inner product, of a distance, and of float64.
 SHARED_NUMBER = 0.025
 SHARED_DISTANCE = 0.04
-SHARED_BY_COLUMN = 0.1
-# The same in float32, by a screen; and a number of a row, once for the queries that share the pass.
-SCREEN_NUMBER = 0.016
-SCREEN_READ = 0.14
-# What a query of such a pass takes besides, to be set up and written down.
-SCREEN_QUERY = 60_000.0
+SHARED_DOUBLE = 0.04
 # Besides, to choose the best of all scores of a query in double, each; and for each query.
 EVALUATED_SCORE = 2.0
 EVALUATED_QUERY = 2_500.0
-# A number of a row in a matrix product, for each query; and once for all queries, to read it, by any kernel of ours, and
-# by BLAS, where it is read once more for its square. So many numbers are in a cache when they are read again.
+# A number of a row in a matrix product, for each query. And once for all queries, to read it; of rows by column, to copy it
+# first. So many numbers are in a cache when they are read again.
 PRODUCT_NUMBER = 0.011
 PRODUCT_READ = 0.1
-BLAS_READ = 0.45
+COPIED_READ = 0.4
 NUMBERS_IN_CACHE = 1 << 23
-# A matrix product, besides what it computes and what every call costs, by our own kernels and by BLAS; to choose the best
-# of the scores of a query, each; to evaluate the arms that can be among the best of one query, each number of theirs; and
-# for each query.
+# A matrix product, besides what it computes and what every call costs; to choose the best of the scores of a query, each; to
+# evaluate the arms that can be among the best of one query, each number of theirs; and for each query.
 PRODUCT_CALL = 50_000.0
-BLAS_CALL = 150_000.0
 PRODUCT_SCORE = 1.2
 PAIR_NUMBER = 0.12
 PRODUCT_QUERY = 1_000.0

@@ -13,7 +13,6 @@ from sureshot.blocks import Blocks
 from sureshot.sources.base import Screened, Totals
 from sureshot.sources.costs import in_memory
 from sureshot.sources.screening import RoundedQuery, ScreenedBest, rounded_float
-from sureshot.sources.tiles import Tiles
 from sureshot.sources.values import REWARDS, ValueSource, dense_of
 
 if TYPE_CHECKING:
@@ -64,7 +63,6 @@ class DenseSource(ValueSource):
         self.blocks = blocks
         self.team = team
         self.promised = promised
-        self._tiles: Tiles | None = None  # made when they are first asked for
         self.dense = dense_of(data, query, reward, blocks)
         self.n_arms, self.n_coordinates = data.shape
         self.bytes_per_number = data.dtype.itemsize
@@ -77,12 +75,6 @@ class DenseSource(ValueSource):
     def query(self) -> Floats:  # type: ignore[override] # made when it is first asked for
         """The query in float64: to widen a long one takes as long as to read some rows."""
         return self._query.astype(np.float64, copy=False)
-
-    def tiles(self) -> Tiles | None:
-        """Return the rows as a matrix product takes them."""
-        if self._tiles is None:
-            self._tiles = Tiles(self.data)
-        return self._tiles
 
     def check_squares(self, arms: Ints, squares: Floats) -> None:
         """Raise the same by squared norms that are computed in float32."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,10 +11,6 @@ from sureshot.theory.rounding import any_order_share, rounding_share
 
 if TYPE_CHECKING:
     from sureshot._types import Floats
-
-# Columns that are multiplied at once. The error grows with it, and shorter panels would cost more calls and
-# additions.
-PANEL = 8192
 
 UNIT_ROUNDOFF = {"float32": 2.0**-24, "float64": 2.0**-53}
 # More than the products of one row can lose to underflow, each.
@@ -35,25 +30,6 @@ LARGEST_SIZE = 2.0**10
 LARGEST_QUERY = 2.0**100
 LARGEST_SCALE = 2.0**200
 LARGEST_NORM = 2.0**100
-
-
-def panels(width: int) -> list[slice]:
-    """Return the columns of each panel: as few panels as can be, about equal."""
-    count = math.ceil(width / PANEL)
-    ends = [width * at // count for at in range(count + 1)]
-    return [slice(*ends[at : at + 2]) for at in range(count)]
-
-
-def panel_roundings(width: int) -> int:
-    """Return how often a term of a product that is made of panels, of any order each, is rounded at most.
-
-    Examples
-    --------
-    >>> panel_roundings(784), panel_roundings(100_000)
-    (784, 7705)
-    """
-    lengths: list[int] = [columns.stop - columns.start for columns in panels(width)]
-    return max(lengths) + len(lengths) - 1
 
 
 def product_share(roundings: int, dtype: str) -> float:
