@@ -107,23 +107,29 @@ void add_some_rows(const Matrix& matrix, const SharedQueries& queries, const std
         });
 }
 
+// Calls f.template operator()<number>().
+template <std::int64_t most, class F>
+void by_number(std::int64_t number, const F& f) {
+    if constexpr (most > 1) {
+        if (number < most) return by_number<most - 1>(number, f);
+    }
+    f.template operator()<most>();
+}
+
 }  // namespace
 
 void add_shared_rows(const Matrix& matrix, Metric metric, const SharedQueries& queries, Arms arms, std::int64_t begin,
                      std::int64_t end, double* sums) noexcept {
     const auto add_all = [&]<class Reward, bool floats>() {
+        // As many rows together as can be, and about as many each time.
         for (std::int64_t arm = 0, some; arm < arms.count; arm += some) {
-            some = smaller(most_rows_at_once, arms.count - arm);
+            const std::int64_t left = arms.count - arm, times = (left + most_rows_at_once - 1) / most_rows_at_once;
+            some = (left + times - 1) / times;
             const auto add = [&]<std::int64_t n_rows>() {
                 add_some_rows<Reward, floats, n_rows>(matrix, queries, arms.ids + arm, arms.count, begin, end,
                                                       sums + arm * lanes);
             };
-            if (some == most_rows_at_once) {
-                add.template operator()<most_rows_at_once>();
-            } else {
-                some = 1;
-                add.template operator()<1>();
-            }
+            by_number<most_rows_at_once>(some, add);
         }
     };
     if (metric == Metric::inner_product && queries.floats) return add_all.template operator()<InnerProduct, true>();

@@ -6,6 +6,7 @@
 
 #include "compiler.hpp"
 #include "copied_rows.hpp"
+#include "division.hpp"
 #include "isa.hpp"
 #include "parts.hpp"
 #include "scoring.hpp"
@@ -20,8 +21,28 @@ constexpr std::int64_t query_stride = columns_shared + 8;
 // Queries that read these columns of some rows one after the other: theirs, in double, stay in the first-level cache
 // meanwhile, and the rows in the second-level cache.
 constexpr std::int64_t queries_together = 4;
-// Rows of a thread that are read side by side, at most and at least; so many of their sums are in the caches.
-constexpr std::int64_t most_rows_together = 64, fewest_rows_together = 5, most_sums = 16384;
+constexpr std::int64_t line_floats = 16;
+// Rows of a piece, at most: so many of their sums are in the caches. And queries of a piece, at least, if few rows leave
+// threads without one.
+constexpr std::int64_t most_rows_together = 64, most_sums = 16384, fewest_queries = 16;
+
+// How rows and queries are divided among threads: as few pieces as can be, about equal.
+struct Division {
+    std::int64_t rows, queries;  // of a piece
+    std::int64_t pieces_of_rows, pieces_of_queries;
+
+    Division(std::int64_t n_rows, std::int64_t n_queries, std::int64_t threads, bool copied) {
+        const std::int64_t most = std::clamp<std::int64_t>(most_sums / n_queries, 1, most_rows_together);
+        // Where rows are copied, each piece of the queries would copy them again.
+        const std::int64_t shared = copied ? 1 : std::clamp<std::int64_t>(n_queries / fewest_queries, 1, threads);
+        const bool by_query = n_rows < most * threads && shared > 1;
+        const std::int64_t sharing = by_query ? 1 : threads;
+        rows = divided_up(n_rows, sharing * divided_up(n_rows, sharing * most));
+        pieces_of_rows = divided_up(n_rows, rows);
+        queries = rounded_up(divided_up(n_queries, by_query ? shared : 1), queries_together);
+        pieces_of_queries = divided_up(n_queries, queries);
+    }
+};
 
 }  // namespace
 
@@ -30,63 +51,69 @@ void shared_scores(Team& team, const Matrix& matrix, Metric metric, const Query*
                    double* scores, double* squares) {
     constexpr bool floats = std::is_same_v<Query, float>;
     const std::int64_t width = matrix.n_columns;
-    const std::int64_t together = std::clamp(most_sums / n_queries, fewest_rows_together, most_rows_together);
-    const std::int64_t widened = floats ? std::min(queries_together, n_queries) * query_stride : 0;
+    const bool copied = coordinate_major(matrix);  // The values of a row lie far apart, and all queries read them.
+    const Division division(std::max<std::int64_t>(arms.count, 1), n_queries, team.threads(), copied);
+    const std::int64_t room_of_sums = (division.queries + 1) * division.rows * lanes;
     const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(columns_shared));
-    const Workspaces spaces(team, (n_queries + 1) * together * lanes + widened);
-    // By column the values of a row lie far apart: they are copied, since all queries read them.
-    const bool copied = coordinate_major(matrix);
-    std::vector<CopiedRows> copies(static_cast<std::size_t>(team.threads()), {matrix, copied, together, columns_shared});
-    const auto score_rows = [&](Arms few, std::int64_t some, double* sums, CopiedRows& copy) {
-        double* const square_sums = sums + n_queries * few.count * lanes;
-        double* const values = square_sums + few.count * lanes;
-        std::fill(sums, values, 0.0);
+    const Workspaces spaces(team, room_of_sums + (floats ? queries_together * query_stride : 0));
+    std::vector<CopiedRows> copies(static_cast<std::size_t>(team.threads()),
+                                   {matrix, copied, division.rows, columns_shared});
+    const auto score = [&](std::int64_t row, std::int64_t first, double* sums, CopiedRows& copy) {
+        const Arms few{arms.ids + row, std::min(division.rows, arms.count - row)};
+        const std::int64_t end = std::min(first + division.queries, n_queries);
+        double* const square_sums = sums + (end - first) * few.count * lanes;
+        double* const values = sums + room_of_sums;
+        double* const its_squares = first == 0 ? squares : nullptr;
+        std::fill(sums, square_sums + few.count * lanes, 0.0);
         for (std::int64_t from = 0; from < width; from += columns_shared) {
             if (team.cancelled()) return false;
-            const std::int64_t columns = std::min(columns_shared, width - from);
+            const std::int64_t columns = std::min(columns_shared, width - from), after = width - from - columns;
             const Matrix part = copied ? copy.copy(matrix, few, from, from + columns) : matrix;
             const Arms rows = copied ? copy.first(few.count) : few;
             const std::int64_t begin = copied ? 0 : from;
-            for (std::int64_t q = 0; q < n_queries; q += queries_together) {
-                const bool fetches = !copied && q == 0 && from + 2 * columns_shared <= width;
-                SharedQueries shared{nullptr, std::min(queries_together, n_queries - q), width, floats, fetches ? columns_shared : 0};
+            for (std::int64_t q = first; q < end; q += queries_together) {
+                const bool fetches = !copied && q == first && after >= columns_shared;
+                SharedQueries shared{nullptr, std::min(queries_together, end - q), width, floats,
+                                     fetches ? columns_shared : 0};
                 const Query* const own = queries + q * width + from;
                 if constexpr (floats) {
                     for (std::int64_t at = 0; at < shared.count; ++at) {
-                        for (std::int64_t j = columns; j < std::min(2 * columns, width - from); j += 16) {
-                            fetch_ahead(own + at * width + j);
+                        const Query* const its = own + at * width;
+                        for (std::int64_t j = 0; j < std::min(columns, after); j += line_floats) {
+                            fetch_ahead(its + columns + j);
                         }
-                        std::copy_n(own + at * width, columns, values + at * query_stride);
+                        std::copy_n(its, columns, values + at * query_stride);
                     }
                     shared.values = values;
                     shared.stride = query_stride;
                 } else {
                     shared.values = own;
                 }
-                kernels().add_shared_rows(part, metric, shared, rows, begin, begin + columns, sums + q * few.count * lanes);
+                kernels().add_shared_rows(part, metric, shared, rows, begin, begin + columns,
+                                          sums + (q - first) * few.count * lanes);
             }
-            if (squares == nullptr) continue;
+            if (its_squares == nullptr) continue;
             kernels().add_shared_rows(part, Metric::squared_euclidean, {zeros.data(), 1, 0, false, 0}, rows, begin,
                                       begin + columns, square_sums);
         }
-        for (std::int64_t q = 0; q < n_queries; ++q) {
-            kernels().join_rows(sums + q * few.count * lanes, few.count, scores + q * arms.count + some);
+        for (std::int64_t q = first; q < end; ++q) {
+            kernels().join_rows(sums + (q - first) * few.count * lanes, few.count, scores + q * arms.count + row);
         }
-        if (squares != nullptr) {
-            kernels().join_rows(square_sums, few.count, squares + some);
-            negate(squares + some, few.count);
+        if (its_squares != nullptr) {
+            kernels().join_rows(square_sums, few.count, its_squares + row);
+            negate(its_squares + row, few.count);
         }
         return true;
     };
-    team.run(arms.count, n_queries * width,
+    const std::int64_t pieces = arms.count == 0 ? 0 : division.pieces_of_rows * division.pieces_of_queries;
+    team.run(pieces, division.rows * division.queries * width,
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
-                 for (std::int64_t some = begin; some < end; some += together) {
-                     const Arms few{arms.ids + some, std::min(together, end - some)};
-                     CopiedRows& copy = copies[static_cast<std::size_t>(thread)];
-                     if (!score_rows(few, some, spaces.of(thread), copy)) return;
+                 for (std::int64_t piece = begin; piece < end; ++piece) {
+                     const std::int64_t row = piece % division.pieces_of_rows * division.rows;
+                     const std::int64_t query = piece / division.pieces_of_rows * division.queries;
+                     if (!score(row, query, spaces.of(thread), copies[static_cast<std::size_t>(thread)])) return;
                  }
-             },
-             std::clamp(arms.count / team.threads(), fewest_rows_together, together));
+             });
 }
 
 template void shared_scores(Team&, const Matrix&, Metric, const float*, std::int64_t, Arms, double*, double*);
