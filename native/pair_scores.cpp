@@ -83,17 +83,20 @@ bool add_rows(Team& team, const Pairs<Query>& pairs, const Piece& piece) {
 // By column a row is scattered, and many queries may ask for it: the rows that a thread's queries ask for are copied, some
 // columns at a time.
 constexpr std::int64_t numbers_copied = std::int64_t{1} << 18;
-constexpr std::int64_t fewest_columns_copied = 64;
+constexpr std::int64_t fewest_columns_copied = 2 * lanes;
 
-// The pairs of a thread: their rows, each once, and at which of these each of them finds its own.
+// The queries [first, last) of a thread: the rows that they ask for, each once, and at which of these each pair finds its own.
 struct RowsOfPairs {
+    std::int64_t first, last;
     std::vector<std::int64_t> rows, places;
     std::int64_t columns;  // that are copied at once
     CopiedRows copies;
     std::vector<double> sums;
 
-    RowsOfPairs(const Matrix& matrix, const std::int64_t* arms, std::int64_t count)
-        : rows(unique(arms, count)),
+    RowsOfPairs(const Matrix& matrix, std::int64_t first, std::int64_t last, const std::int64_t* arms, std::int64_t count)
+        : first(first),
+          last(last),
+          rows(unique(arms, count)),
           places(static_cast<std::size_t>(count)),
           columns(columns_of(matrix, static_cast<std::int64_t>(rows.size()))),
           copies(matrix, true, static_cast<std::int64_t>(rows.size()), columns),
@@ -116,40 +119,41 @@ struct RowsOfPairs {
     }
 };
 
+// Fills in the scores of these pairs.
+template <class Query>
+void score_copied(Team& team, const Pairs<Query>& pairs, RowsOfPairs& own, double* scores) {
+    const std::int64_t begin = pairs.starts[own.first];
+    const Arms rows{own.rows.data(), static_cast<std::int64_t>(own.rows.size())};
+    for (std::int64_t from = 0; from < pairs.width(); from += own.columns) {
+        if (team.cancelled()) return;
+        const std::int64_t columns = std::min(own.columns, pairs.width() - from);
+        const Matrix copy = own.copies.copy(pairs.matrix, rows, from, from + columns);
+        for (std::int64_t q = own.first; q < own.last; ++q) {
+            const std::int64_t at = pairs.starts[q] - begin;
+            if (q + 1 < own.last) fetch_values(pairs.query(q + 1) + from, columns);
+            const Arms its{own.places.data() + at, pairs.starts[q + 1] - pairs.starts[q]};
+            rows_adder<Query>()(copy, pairs.metric, pairs.query(q) + from, its, 0, columns, own.sums.data() + at * lanes);
+        }
+    }
+    kernels().join_rows(own.sums.data(), pairs.starts[own.last] - begin, scores + begin);
+}
+
 template <class Query>
 void score_by_column(Team& team, const Pairs<Query>& pairs, std::int64_t n_queries, double* scores) {
-    // As many pairs for each thread, in whole queries; not more than their sums have room.
-    for (std::int64_t first = 0, last; first < n_queries; first = last) {
+    // As many pairs for each thread, in whole queries, and no more than their sums have room for.
+    const std::int64_t equal = (pairs.starts[n_queries] + team.threads() - 1) / team.threads();
+    const std::int64_t each = std::min(equal, most_pairs);
+    for (std::int64_t next = 0; next < n_queries;) {
         std::vector<RowsOfPairs> parts;
-        std::vector<std::int64_t> ends{first};
-        const std::int64_t left = pairs.starts[n_queries] - pairs.starts[first];
-        const std::int64_t each = std::min((left + team.threads() - 1) / team.threads(), most_pairs);
-        for (last = first; last < n_queries && static_cast<std::int64_t>(parts.size()) < team.threads();) {
-            const std::int64_t begin = pairs.starts[last];
-            do ++last;
-            while (last < n_queries && pairs.starts[last] - begin < each);
-            parts.emplace_back(pairs.matrix, pairs.arms + begin, pairs.starts[last] - begin);
-            ends.push_back(last);
+        while (next < n_queries && static_cast<std::int64_t>(parts.size()) < team.threads()) {
+            const std::int64_t first = next++, begin = pairs.starts[first];
+            while (next < n_queries && pairs.starts[next] - begin < each) ++next;
+            parts.emplace_back(pairs.matrix, first, next, pairs.arms + begin, pairs.starts[next] - begin);
         }
-        team.run(static_cast<std::int64_t>(parts.size()), each * pairs.width(), [&](std::int64_t begin, std::int64_t end) noexcept {
+        const auto count = static_cast<std::int64_t>(parts.size());
+        team.run(count, each * pairs.width(), [&](std::int64_t begin, std::int64_t end) noexcept {
             for (std::int64_t at = begin; at < end; ++at) {
-                const std::int64_t query = ends[static_cast<std::size_t>(at)], stop = ends[static_cast<std::size_t>(at) + 1];
-                RowsOfPairs& part = parts[static_cast<std::size_t>(at)];
-                const std::int64_t before = pairs.starts[query];
-                const Arms rows{part.rows.data(), static_cast<std::int64_t>(part.rows.size())};
-                for (std::int64_t from = 0; from < pairs.width(); from += part.columns) {
-                    const std::int64_t columns = std::min(part.columns, pairs.width() - from);
-                    if (team.cancelled()) return;
-                    const Matrix copy = part.copies.copy(pairs.matrix, rows, from, from + columns);
-                    for (std::int64_t q = query; q < stop; ++q) {
-                        const std::int64_t own = pairs.starts[q] - before;
-                        if (q + 1 < stop) fetch_values(pairs.query(q + 1) + from, columns);
-                        rows_adder<Query>()(copy, pairs.metric, pairs.query(q) + from,
-                                            {part.places.data() + own, pairs.starts[q + 1] - pairs.starts[q]}, 0, columns,
-                                            part.sums.data() + own * lanes);
-                    }
-                }
-                kernels().join_rows(part.sums.data(), pairs.starts[stop] - before, scores + before);
+                score_copied(team, pairs, parts[static_cast<std::size_t>(at)], scores);
             }
         });
     }

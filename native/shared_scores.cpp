@@ -22,27 +22,34 @@ constexpr std::int64_t query_stride = columns_shared + 8;
 // meanwhile, and the rows in the second-level cache.
 constexpr std::int64_t queries_together = 4;
 constexpr std::int64_t line_floats = 16;
-// Rows of a piece, at most: so many of their sums are in the caches. And queries of a piece, at least, if few rows leave
-// threads without one.
-constexpr std::int64_t most_rows_together = 64, most_sums = 16384, fewest_queries = 16;
+// Rows and queries of a piece, at most: so many of their sums are in the caches. And queries of a piece, at least, if few
+// rows leave threads without one.
+constexpr std::int64_t most_rows = 64, most_queries = 512, most_sums = 16384, fewest_queries = 16;
 
 // How rows and queries are divided among threads: as few pieces as can be, about equal.
 struct Division {
     std::int64_t rows, queries;  // of a piece
     std::int64_t pieces_of_rows, pieces_of_queries;
 
+    // `copied`: each piece copies its rows, and so would another piece of the queries.
     Division(std::int64_t n_rows, std::int64_t n_queries, std::int64_t threads, bool copied) {
-        const std::int64_t most = std::clamp<std::int64_t>(most_sums / n_queries, 1, most_rows_together);
-        // Where rows are copied, each piece of the queries would copy them again.
-        const std::int64_t shared = copied ? 1 : std::clamp<std::int64_t>(n_queries / fewest_queries, 1, threads);
-        const bool by_query = n_rows < most * threads && shared > 1;
-        const std::int64_t sharing = by_query ? 1 : threads;
+        const std::int64_t most = std::min(most_sums / std::min(n_queries, most_queries), most_rows);
+        const bool few_rows = n_rows < most * threads && !copied;
+        const std::int64_t shared = few_rows ? std::clamp<std::int64_t>(n_queries / fewest_queries, 1, threads) : 1;
+        const std::int64_t parts = std::max(shared, divided_up(n_queries, most_queries));
+        const std::int64_t sharing = parts < threads ? threads : 1;
         rows = divided_up(n_rows, sharing * divided_up(n_rows, sharing * most));
         pieces_of_rows = divided_up(n_rows, rows);
-        queries = rounded_up(divided_up(n_queries, by_query ? shared : 1), queries_together);
+        queries = rounded_up(divided_up(n_queries, parts), queries_together);
         pieces_of_queries = divided_up(n_queries, queries);
     }
 };
+
+// Whether kernels read the values of a row as they lie: others are copied, since all queries read them.
+bool read_as_they_lie(const Matrix& matrix) {
+    const bool wide = matrix.element == Element::float32 || matrix.element == Element::float64;
+    return wide && matrix.column_stride == 1;
+}
 
 }  // namespace
 
@@ -51,7 +58,7 @@ void shared_scores(Team& team, const Matrix& matrix, Metric metric, const Query*
                    double* scores, double* squares) {
     constexpr bool floats = std::is_same_v<Query, float>;
     const std::int64_t width = matrix.n_columns;
-    const bool copied = coordinate_major(matrix);  // The values of a row lie far apart, and all queries read them.
+    const bool copied = !read_as_they_lie(matrix);
     const Division division(std::max<std::int64_t>(arms.count, 1), n_queries, team.threads(), copied);
     const std::int64_t room_of_sums = (division.queries + 1) * division.rows * lanes;
     const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(columns_shared));

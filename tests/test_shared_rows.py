@@ -26,7 +26,7 @@ METRICS = {
 }
 ROWS_OF_FLOATS = product.Rows(wide=False, by_column=False)
 # Fewer than a tile has rows and queries, and more; and columns that end within lanes, and within a part.
-ROWS, QUERIES, WIDTHS = (1, 7, 131), (2, 5, 37), (1, 13, 1535)
+ROWS, QUERIES, WIDTHS = (1, 7, 131, 3), (2, 5, 37, 1030), (1, 13, 1535, 9)
 
 
 @pytest.mark.usefixtures("instruction_set")
@@ -40,7 +40,8 @@ def test_scores_are_those_of_each_query_alone(dtype: str, metric: str) -> None:
         floats = rng.standard_normal((n_queries, width), dtype=np.float32)
         doubles = floats + 1e-9 * rng.standard_normal((n_queries, width))
         for queries in (floats, doubles):
-            assert_shared(data, METRICS[metric], queries, arms)
+            for order in ("C", "F"):
+                assert_shared(np.asarray(data, order=order), METRICS[metric], queries, arms)
 
 
 def assert_shared(data: Array, metric: _native.Metric, queries: Array, arms: Array) -> None:
