@@ -113,7 +113,7 @@ SURESHOT_ALONE void add_panel(const Panel<n_rows>& panel, const float* const* qu
     const std::int64_t rest = count % screen_lanes;
     for (std::int64_t start = 0; start < count - rest; start += screen_lanes) {
         SURESHOT_UNROLLED
-        for (std::int64_t r = 0; r < n_rows; ++r) fetch_ahead(reinterpret_cast<const char*>(own[r] + start) + ahead);
+        for (std::int64_t r = 0; r < n_rows; ++r) fetch_nearest(reinterpret_cast<const char*>(own[r] + start) + ahead);
         add(start, [](Floats values, std::int64_t) { return values; });
     }
     if (rest > 0) {
