@@ -13,8 +13,8 @@
 namespace sureshot {
 namespace {
 
-// Scores in double that are computed before the best are chosen: they stay in the caches meanwhile.
-constexpr std::int64_t scores_at_once = std::int64_t{1} << 16;
+// Scores in double that are computed before the best are chosen: the more queries share them, the less is read.
+constexpr std::int64_t scores_at_once = std::int64_t{1} << 21;
 
 // Makes scores, as they are ranked, of the sums of some arms by position, or of all; returns whether they are finite.
 bool rank(const BatchQuestion& question, const std::int64_t* positions, std::int64_t count, double* sums) {

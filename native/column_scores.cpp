@@ -87,8 +87,7 @@ void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring,
     negate(scoring.squares, arms.count);
 }
 
-void score_by_column(Team& team, const Matrix& matrix, const Scoring<double>& first, const double* queries,
-                     std::int64_t n_queries, Arms arms) {
+void score_by_column(Team& team, const Matrix& matrix, const Scoring<double>& scoring, Arms arms) {
     if (arms.count == 0) return;
     std::vector<ArmTile> tiles;
     std::vector<std::int64_t> starts;
@@ -97,31 +96,27 @@ void score_by_column(Team& team, const Matrix& matrix, const Scoring<double>& fi
         tiles.emplace_back(matrix, Arms{arms.ids + arm, arms.count - arm});
     }
     const auto n_tiles = static_cast<std::int64_t>(tiles.size());
-    const std::int64_t parts = lane_parts(n_tiles, team.threads()), tables = first.squared() ? 2 : 1;
+    const std::int64_t parts = lane_parts(n_tiles, team.threads()), tables = scoring.squared() ? 2 : 1;
     const std::int64_t room = ArmTile::most_places(arms) * (tables * lanes + 1);
     const Workspaces spaces(parts > 1 ? n_tiles : team.threads(), room);
-    for (std::int64_t q = 0; q < n_queries; ++q) {
-        const Scoring<double> scoring =
-            q == 0 ? first : first.with(queries + q * matrix.n_columns, first.scores + q * arms.count);
-        const auto join = [&](std::int64_t at, double* space) {
-            const auto place = static_cast<std::size_t>(at);
-            const std::int64_t arm = starts[place];
-            join_tile(scoring, tiles[place], arms.ids + arm, arm, space + tiles[place].places.count, space);
-        };
-        team.run(n_tiles * parts, arms.count * scoring.runs.columns() / (n_tiles * parts),
-                 [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
-                     for (std::int64_t item = begin; item < end; ++item) {
-                         const std::int64_t at = item / parts, part = item % parts;
-                         const Places& places = tiles[static_cast<std::size_t>(at)].places;
-                         double* const space = spaces.of(parts > 1 ? at : thread);
-                         const LaneSpan span{lanes * part / parts, lanes * (part + 1) / parts};
-                         if (!add_tile(team, matrix, scoring, places, span, space + places.count)) return;
-                         if (parts == 1) join(at, space);
-                     }
-                 });
-        if (parts == 1) continue;
-        for (std::int64_t at = 0; at < n_tiles; ++at) join(at, spaces.of(at));
-    }
+    const auto join = [&](std::int64_t at, double* space) {
+        const auto place = static_cast<std::size_t>(at);
+        const std::int64_t arm = starts[place];
+        join_tile(scoring, tiles[place], arms.ids + arm, arm, space + tiles[place].places.count, space);
+    };
+    team.run(n_tiles * parts, arms.count * scoring.runs.columns() / (n_tiles * parts),
+             [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
+                 for (std::int64_t item = begin; item < end; ++item) {
+                     const std::int64_t at = item / parts, part = item % parts;
+                     const Places& places = tiles[static_cast<std::size_t>(at)].places;
+                     double* const space = spaces.of(parts > 1 ? at : thread);
+                     const LaneSpan span{lanes * part / parts, lanes * (part + 1) / parts};
+                     if (!add_tile(team, matrix, scoring, places, span, space + places.count)) return;
+                     if (parts == 1) join(at, space);
+                 }
+             });
+    if (parts == 1) return;
+    for (std::int64_t at = 0; at < n_tiles; ++at) join(at, spaces.of(at));
 }
 
 }  // namespace sureshot

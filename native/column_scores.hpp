@@ -9,8 +9,7 @@ namespace sureshot {
 // The scores of arms that are far apart: each of their values comes in a cache line of its own.
 void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring, Arms arms);
 
-// The scores of other arms, whose columns are read together, for several queries; `first` is what is computed for the first.
-void score_by_column(Team& team, const Matrix& matrix, const Scoring<double>& first, const double* queries,
-                     std::int64_t n_queries, Arms arms);
+// The scores of other arms, whose columns are read together.
+void score_by_column(Team& team, const Matrix& matrix, const Scoring<double>& scoring, Arms arms);
 
 }  // namespace sureshot

@@ -84,6 +84,8 @@ bool add_rows(Team& team, const Pairs<Query>& pairs, const Piece& piece) {
 // columns at a time.
 constexpr std::int64_t numbers_copied = std::int64_t{1} << 18;
 constexpr std::int64_t fewest_columns_copied = 2 * lanes;
+// Pairs of all threads after which no other thread is given some: a query may have very many.
+constexpr std::int64_t most_pairs_copied = std::int64_t{1} << 18;
 
 // The queries [first, last) of a thread: the rows that they ask for, each once, and at which of these each pair finds its own.
 struct RowsOfPairs {
@@ -140,12 +142,14 @@ void score_copied(Team& team, const Pairs<Query>& pairs, RowsOfPairs& own, doubl
 
 template <class Query>
 void score_by_column(Team& team, const Pairs<Query>& pairs, std::int64_t n_queries, double* scores) {
-    // As many pairs for each thread, in whole queries, and no more than their sums have room for.
+    // As many pairs for each thread, in whole queries.
     const std::int64_t equal = (pairs.starts[n_queries] + team.threads() - 1) / team.threads();
     const std::int64_t each = std::min(equal, most_pairs);
     for (std::int64_t next = 0; next < n_queries;) {
         std::vector<RowsOfPairs> parts;
-        while (next < n_queries && static_cast<std::int64_t>(parts.size()) < team.threads()) {
+        const std::int64_t before = pairs.starts[next];
+        while (next < n_queries && static_cast<std::int64_t>(parts.size()) < team.threads() &&
+               pairs.starts[next] - before < most_pairs_copied) {
             const std::int64_t first = next++, begin = pairs.starts[first];
             while (next < n_queries && pairs.starts[next] - begin < each) ++next;
             parts.emplace_back(pairs.matrix, first, next, pairs.arms + begin, pairs.starts[next] - begin);

@@ -16,8 +16,7 @@ namespace {
 
 // Rows that share the values of the query while it is read from the caches: of a few rows a thread takes as many.
 constexpr std::int64_t rows_side_by_side = 4;
-// Rows that several queries, or one that is longer than the caches, read one after the other before the next ones are
-// read: they stay in the caches meanwhile.
+// Rows that share a query which is longer than the caches, at least.
 constexpr std::int64_t rows_in_cache = 8;
 
 std::int64_t blocks_in_a_part(const Blocks& blocks, std::int64_t arms) {
@@ -132,14 +131,14 @@ void totals(Team& team, const Matrix& matrix, Metric metric, const QueryValues& 
 
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares) {
-    if (n_queries > 1) return shared_scores(team, matrix, metric, queries, n_queries, arms, scores, squares);
+    if (n_queries != 1) return shared_scores(team, matrix, metric, queries, n_queries, arms, scores, squares);
     const std::vector<double> zeros = zeros_for(squares, matrix);
     const Run all{0, matrix.n_columns};
     const Scoring<double> scoring{metric, queries, squares == nullptr ? nullptr : zeros.data(), scores, squares, {&all, 1}};
     if (far_apart(matrix, arms)) {
         score_few(team, matrix, scoring, arms);
     } else if (coordinate_major(matrix)) {
-        score_by_column(team, matrix, scoring, queries, 1, arms);
+        score_by_column(team, matrix, scoring, arms);
     } else {
         score_by_row(team, matrix, scoring, arms);
     }
@@ -147,7 +146,7 @@ void row_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
 
 void row_scores(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,
                 Arms arms, double* scores, double* squares) {
-    if (n_queries > 1) return shared_scores(team, matrix, metric, queries, n_queries, arms, scores, squares);
+    if (n_queries != 1) return shared_scores(team, matrix, metric, queries, n_queries, arms, scores, squares);
     const auto width = static_cast<std::size_t>(matrix.n_columns);
     if (coordinate_major(matrix)) {
         const std::vector<double> wide(queries, queries + width);
@@ -166,7 +165,7 @@ void run_scores(Team& team, const Matrix& matrix, Metric metric, const double* q
     if (far_apart(matrix, arms)) {
         score_few(team, matrix, scoring, arms);
     } else if (coordinate_major(matrix)) {
-        score_by_column(team, matrix, scoring, query, 1, arms);
+        score_by_column(team, matrix, scoring, arms);
     } else {
         score_by_row(team, matrix, scoring, arms);
     }

@@ -6,8 +6,8 @@
 
 namespace sureshot {
 
-// What is computed of some arms in one pass: the sums of their rewards, and with the first query of a pass also
-// the sums of their squares, which are squared distances from zero.
+// What is computed of some arms in one pass: the sums of their rewards, and also the sums of their squares, which are
+// squared distances from zero.
 template <class Query>
 struct Scoring {
     Metric metric;
@@ -17,9 +17,6 @@ struct Scoring {
     double* squares;
     Runs runs;  // the columns that are added up
 
-    Scoring with(const Query* other, double* its_scores) const {
-        return {metric, other, nullptr, its_scores, nullptr, runs};
-    }
     bool squared() const { return zeros != nullptr; }
     // Of the numbers in a part, which stay in the caches while they are read twice.
     std::int64_t readers() const { return squared() ? 8 : 1; }

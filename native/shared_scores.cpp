@@ -57,9 +57,10 @@ template <class Query>
 void shared_scores(Team& team, const Matrix& matrix, Metric metric, const Query* queries, std::int64_t n_queries, Arms arms,
                    double* scores, double* squares) {
     constexpr bool floats = std::is_same_v<Query, float>;
+    if (n_queries == 0 || arms.count == 0) return;
     const std::int64_t width = matrix.n_columns;
     const bool copied = !read_as_they_lie(matrix);
-    const Division division(std::max<std::int64_t>(arms.count, 1), n_queries, team.threads(), copied);
+    const Division division(arms.count, n_queries, team.threads(), copied);
     const std::int64_t room_of_sums = (division.queries + 1) * division.rows * lanes;
     const std::vector<double> zeros(squares == nullptr ? 0 : static_cast<std::size_t>(columns_shared));
     const Workspaces spaces(team, room_of_sums + (floats ? queries_together * query_stride : 0));
@@ -112,8 +113,7 @@ void shared_scores(Team& team, const Matrix& matrix, Metric metric, const Query*
         }
         return true;
     };
-    const std::int64_t pieces = arms.count == 0 ? 0 : division.pieces_of_rows * division.pieces_of_queries;
-    team.run(pieces, division.rows * division.queries * width,
+    team.run(division.pieces_of_rows * division.pieces_of_queries, division.rows * division.queries * width,
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
                  for (std::int64_t piece = begin; piece < end; ++piece) {
                      const std::int64_t row = piece % division.pieces_of_rows * division.rows;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pytest
@@ -102,11 +102,16 @@ def test_a_small_batch_needs_no_search(
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", [(1, 97), (20, 1023), (100, 100), (1500, 7), (900, 200)])
+@pytest.mark.parametrize("order", ["C", "F"])
 def test_a_batch_is_what_a_search_finds(
-    monkeypatch: pytest.MonkeyPatch, metric: str, dtype: type, shape: tuple[int, int]
+    monkeypatch: pytest.MonkeyPatch,
+    metric: str,
+    dtype: type,
+    shape: tuple[int, int],
+    order: Literal["C", "F"],
 ) -> None:
     rng = np.random.default_rng(5)
-    data: Array = (20 * rng.standard_normal(shape)).astype(dtype)
+    data: Array = np.asarray(20 * rng.standard_normal(shape), order=order).astype(dtype)
     named: dict[str, Any] = {"metric": metric, **known(data, metric)}
     if metric == "abs-ip":
         named["row_scale"] = rng.random(len(data)) + 0.5
@@ -214,3 +219,17 @@ def test_norms_of_queries_have_the_bits_of_numpy(width: int, dtype: type) -> Non
             assert norms.tolist() == expected
     finally:
         _native.use_instruction_set(used)
+
+
+@pytest.mark.parametrize("factor", [5e-324, 1e300])
+def test_extreme_factors_are_not_multiplied_with(factor: float) -> None:
+    """Ends of scores so small that their errors round to nothing would tell nothing."""
+    rng = np.random.default_rng(8)
+    data = rng.standard_normal((400, 60), dtype=np.float32)
+    queries = rng.standard_normal((30, 60), dtype=np.float32)
+    found = sureshot.top_k(data, queries, 3, row_scale=np.full(400, factor))
+    for query, one in zip(queries, found.queries, strict=True):
+        alone = sureshot.top_k(data, query, 3, row_scale=np.full(400, factor))
+        assert one.indices.tolist() == alone.indices.tolist()
+        assert one.scores.tobytes() == alone.scores.tobytes()
+        assert "matrix product" not in one.work.choice

@@ -42,6 +42,9 @@ def test_scores_are_those_of_each_query_alone(dtype: str, metric: str) -> None:
         for queries in (floats, doubles):
             for order in ("C", "F"):
                 assert_shared(np.asarray(data, order=order), METRICS[metric], queries, arms)
+            wide = np.repeat(np.repeat(data, 2, axis=0), 3, axis=1)
+            assert_shared(wide[::2, ::3], METRICS[metric], queries, arms)
+            assert_shared(data[::-1, ::-1], METRICS[metric], queries, arms)
 
 
 def assert_shared(data: Array, metric: _native.Metric, queries: Array, arms: Array) -> None:

@@ -125,8 +125,7 @@ def top_k(
         Seed or numpy Generator of the random order. Queries that depend on earlier answers must not
         reuse one integer seed: pass a Generator.
     threads
-        Threads to use; all by default. The result never depends on it. Where many queries share a
-        matrix product of numpy (of float64, or of data by column), numpy's own setting counts.
+        Threads to use; all by default. The result never depends on it.
     block
         Consecutive coordinates that are read together. By default one where the columns of `data`
         are contiguous (16 if nothing but norms is known), else a cache line. For experiments.

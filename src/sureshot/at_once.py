@@ -34,10 +34,10 @@ from sureshot.sources.dense import are_scattered
 from sureshot.sources.norms import leeway_of, screened_leeway_of
 from sureshot.sources.screening import rounded_float
 from sureshot.sources.values import REWARDS
-from sureshot.theory.products import LARGEST_NORM, LARGEST_SIZE, SMALLEST_SIZE
+from sureshot.theory.products import LARGEST_NORM, LARGEST_SCALE, LARGEST_SIZE, SMALLEST_SIZE
 
 if TYPE_CHECKING:
-    from sureshot._types import Array
+    from sureshot._types import Array, Floats
     from sureshot._validate.request import TopKRequest
 
 
@@ -187,6 +187,14 @@ def _one(data: Array, request: TopKRequest, choice: str, started: float) -> TopK
     )
 
 
+def _moderate(row_scale: Floats | None) -> bool:
+    """Return whether products may be scaled by these factors."""
+    if row_scale is None:
+        return True
+    smallest, largest = _native.extremes(row_scale)
+    return 1 / LARGEST_SCALE < smallest and largest < LARGEST_SCALE
+
+
 def _batch(data: Array, request: TopKRequest, started: float) -> TopK | None:
     """Answer several queries, by products in float32 or by every score in double."""
     queries, arms, metric = request.queries, request.arms, request.metric
@@ -197,14 +205,17 @@ def _batch(data: Array, request: TopKRequest, started: float) -> TopK | None:
     multiplies, choice = False, EVALUATED
     if reward in product.REWARDS and not product.enough_arms(n_arms, k):
         choice = CHEAP if n_arms <= product.MOST_ARMS_EVALUATED else EVALUATED
-    elif reward in product.REWARDS:
+    elif reward in product.REWARDS and count > 1:
         together = product.queries_together(width, k, scaled=request.row_scale is not None)
         if count > min(together, _native.queries_together(count, width, n_arms)):
             return None
         rows = product.Rows(wide=False, by_column=not data.flags.c_contiguous)
         cost = product.cost_of_product(n_arms, width, k, count, rows)
-        multiplies = cost < product.cost_of_all(n_arms, width, count, reward, rows)
+        evaluated = min(count, product.queries_evaluated(n_arms))
+        multiplies = cost < product.cost_of_all(n_arms, width, evaluated, reward, rows)
         choice = MULTIPLIED if multiplies else CHEAP
+    if multiplies and not _moderate(request.row_scale):
+        return None
     if choice is EVALUATED and not is_small(n_arms, width):
         return None
     team = _team(data, request.threads)

@@ -136,7 +136,7 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
                 outcomes += side_by_side
                 rest = which[len(results) + len(some) :]
                 if rest and finishing.one_pass_costs_less(outcomes, len(rest)):
-                    return results + _multiply_the_rest(queries, outcomes, rest, norms)
+                    return results + _read_the_rest_together(queries, outcomes, rest, norms)
                 answers = finishing.answers(outcomes, team)
                 results += [
                     result_of(one.problem, answer, one.tally)
@@ -150,13 +150,13 @@ def _run_batch(queries: PreparedQueries, which: Sequence[int], norms: Floats | N
     return results
 
 
-def _multiply_the_rest(
+def _read_the_rest_together(
     queries: PreparedQueries,
     outcomes: Sequence[Outcome],
     rest: Sequence[int],
     norms: Floats | None,
 ) -> list[TopK]:
-    """Answer what some races have left, and the queries that follow them, by a matrix product."""
+    """Answer what some races have left, and the queries that follow them, in one pass that they share."""
     done = {
         one.tally.query: result_of(one.problem, one.answer, one.tally)
         for one in outcomes

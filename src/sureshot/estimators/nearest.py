@@ -28,8 +28,7 @@ class NearestNeighbors(NeighboursBase):
         What is known of the fitted rows, as in `sureshot.top_k`; ``"scan"`` reads them once in `fit`. Distances
         need none. Cosines need the norms: with ``"scan"`` they are found once, else in every call.
     n_jobs : int, default=None
-        Threads. None: all, as in scikit-learn's brute force; -1 likewise. Where many queries share
-        a matrix product of numpy (of float64, or of rows stored by column), numpy's own setting counts.
+        Threads. None: all, as in scikit-learn's brute force; -1 likewise.
     random_state : int, RandomState or None, default=None
         Seeds the random orders in which coordinates are read.
 

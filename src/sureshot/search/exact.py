@@ -126,7 +126,9 @@ def _read_all(
 def sums_of(problems: Sequence[Problem], arms: Ints, team: Team) -> Floats:
     """Return the sum of all rewards of some arms for each problem, in one pass over the data."""
     sources = [problem.source for problem in problems]
-    if len(sources) == 1 or not isinstance(sources[0], QuerySource):
+    # A source reads its own query as it was given, with its own team.
+    alone = len(sources) == 1 and problems[0].team is team
+    if alone or not isinstance(sources[0], QuerySource):
         return np.stack([source.exact_scores(arms) for source in sources])
     return sources[0].exact_scores_of(queries_of(problems), arms, team)
 

@@ -115,11 +115,10 @@ class ExactBatch:
 
     def _queries_at_once(self, *, reported: bool) -> int:
         like = self._like
-        if not self.multiplies:
-            return min(queries_evaluated(len(like.arms)), queries_at_once(like))
         numbers = len(like.arms) * like.source.n_coordinates
         often = max(FEWEST_PER_REPORT, PRODUCTS_PER_REPORT // numbers) if reported else MOST_QUERIES
-        return min(often, queries_at_once(like))
+        together = min(often, queries_at_once(like))
+        return together if self.multiplies else min(together, queries_evaluated(len(like.arms)))
 
     def _answers(self, batch: Batch) -> BatchAnswer:
         like, source = batch.like, batch.like.source

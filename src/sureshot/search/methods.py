@@ -71,7 +71,7 @@ class Method:
         to be read. None: the queries are searched one after the other.
     reads_everything
         Whether it answers exactly problems like this one, for every query: then many queries share a
-        matrix product.
+        pass over the data.
     why_everything
         Of data in memory and without limits: if it evaluates every arm of a problem of such sizes, how it went about
         that, for `Work.choice`; else None.

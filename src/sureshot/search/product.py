@@ -1,7 +1,7 @@
 """Several queries at once by a matrix product, and exactly where its rounding leaves the answer open.
 
-A product of matrices in the precision of the data is many times as fast as sums in double, and nothing is known
-of the order in which it adds. Section 15 of ``docs/theory.md`` bounds its error for every order. The arms
+A product of matrices in float32 is many times as fast as sums in double for one query. Section 15 of ``docs/theory.md``
+bounds its error. The arms
 that can still be among the k best, a few more than k as a rule, are evaluated as they are for one query alone: so
 the answer has the same bits.
 """
@@ -40,10 +40,10 @@ FEWEST_ARMS = 8
 # Of no more than that every score is evaluated then.
 MOST_ARMS_EVALUATED = 4096
 # Scores that are evaluated before the best are chosen, 16 MB; of more queries, since each time the rows are read again, if
-# these are fewer; and never more than 128 MB.
+# these are fewer; and never more than 64 MB, since to choose the best takes two more tables of that size.
 SCORES_EVALUATED = 1 << 21
 FEWEST_EVALUATED = 16
-MOST_SCORES = 1 << 24
+MOST_SCORES = 1 << 23
 BYTES_OF_DOUBLE = 8
 
 # Bytes that a group of queries may take: for their norms, and as candidates.
@@ -58,7 +58,7 @@ SCORES_OF_KERNELS = 1 << 19
 def suits(problem: Problem, n_queries: int) -> bool:
     """Return whether so many queries like this one cost less by a matrix product than in double."""
     source = problem.source
-    if not _may_be_shared(problem) or not enough_arms(len(problem.arms), problem.k):
+    if not _may_be_shared(problem, n_queries) or not enough_arms(len(problem.arms), problem.k):
         return False
     if source.bytes_per_number == BYTES_OF_DOUBLE:  # Then a product is no faster.
         return False
@@ -67,7 +67,7 @@ def suits(problem: Problem, n_queries: int) -> bool:
 
 def evaluating_costs_less(problem: Problem, n_queries: int) -> bool:
     """Return whether every score in double costs less than a product, by kernels that queries share."""
-    if not _may_be_shared(problem):
+    if not _may_be_shared(problem, n_queries):
         return False
     if problem.source.bytes_per_number == BYTES_OF_DOUBLE:
         return True
@@ -81,9 +81,9 @@ def enough_arms(n_arms: int, k: int) -> bool:
     return FEWEST_ARMS * k <= n_arms
 
 
-def _may_be_shared(problem: Problem) -> bool:
+def _may_be_shared(problem: Problem, n_queries: int) -> bool:
     source = problem.source
-    if not isinstance(source, QuerySource) or source.reward not in REWARDS:
+    if n_queries == 1 or not isinstance(source, QuerySource) or source.reward not in REWARDS:
         return False
     return problem.query_norm is None and source.dense is not None
 

@@ -92,7 +92,7 @@ class PartitionedSource(ElsewhereSource):
 
     def exact_scores_and_norms(
         self,
-        queries: Floats,
+        queries: Array,
         arms: Ints,
         team: Team,  # noqa: ARG002 - the partitions' own work
     ) -> tuple[Floats, Floats]:
