@@ -192,7 +192,7 @@ def _moderate(row_scale: Floats | None) -> bool:
     if row_scale is None:
         return True
     smallest, largest = _native.extremes(row_scale)
-    return 1 / LARGEST_SCALE < smallest and largest < LARGEST_SCALE
+    return smallest > 1 / LARGEST_SCALE and largest < LARGEST_SCALE
 
 
 def _batch(data: Array, request: TopKRequest, started: float) -> TopK | None:
@@ -203,9 +203,10 @@ def _batch(data: Array, request: TopKRequest, started: float) -> TopK | None:
         return None
     reward = REWARD_OF_METRIC[metric]
     multiplies, choice = False, EVALUATED
-    if reward in product.REWARDS and not product.enough_arms(n_arms, k):
+    shared = reward in product.REWARDS and count > 1
+    if shared and not product.enough_arms(n_arms, k):
         choice = CHEAP if n_arms <= product.MOST_ARMS_EVALUATED else EVALUATED
-    elif reward in product.REWARDS and count > 1:
+    elif shared:
         together = product.queries_together(width, k, scaled=request.row_scale is not None)
         if count > min(together, _native.queries_together(count, width, n_arms)):
             return None
