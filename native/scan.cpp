@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "kernels.hpp"
+#include "lanes.hpp"
 #include "layout.hpp"
 
 namespace sureshot::SURESHOT_ISA {
@@ -10,6 +11,46 @@ namespace {
 // makes the squared norm NaN, which the caller checks.
 inline void keep_larger(double& largest, double value) { largest = value > largest ? value : largest; }
 inline void keep_smaller(double& smallest, double value) { smallest = value < smallest ? value : smallest; }
+
+inline Register larger_of(const Register& values, const Register& others) {
+#if defined(SURESHOT_EXTENSIONS)
+    return values > others ? values : others;
+#else
+    Register found = others;
+    for (std::int64_t lane = 0; lane < register_lanes; ++lane) {
+        if (values[lane] > others[lane]) found[lane] = values[lane];
+    }
+    return found;
+#endif
+}
+
+// Adds whole numbers of lanes. The rows side by side: each sum, and each largest value, waits for the one before.
+template <class Value, std::int64_t n_rows>
+inline void scan_registers(const Value* const (&own)[n_rows], const double* middle, const double* unit,
+                           std::int64_t count, double (&largest)[n_rows][lanes], double (&sums)[n_rows][lanes]) {
+    for (std::int64_t part = 0; part < lanes; part += register_lanes) {
+        Register farthest[n_rows] = {}, sum[n_rows];
+        SURESHOT_UNROLLED
+        for (std::int64_t r = 0; r < n_rows; ++r) load(sums[r] + part, sum[r]);
+        for (std::int64_t at = part; at < count; at += lanes) {
+            Register from, by;
+            load(middle + at, from);
+            load(unit + at, by);
+            SURESHOT_UNROLLED
+            for (std::int64_t r = 0; r < n_rows; ++r) {
+                Register value;
+                load(own[r] + at, value);
+                farthest[r] = larger_of(magnitude_of(value - from) * by, farthest[r]);
+                sum[r] += value * value;
+            }
+        }
+        SURESHOT_UNROLLED
+        for (std::int64_t r = 0; r < n_rows; ++r) {
+            copy_bytes(largest[r] + part, &farthest[r], sizeof(farthest[r]));
+            copy_bytes(sums[r] + part, &sum[r], sizeof(sum[r]));
+        }
+    }
+}
 
 // Adds `count` columns to what is known of some rows.
 template <class Value, std::int64_t n_rows>
@@ -22,22 +63,28 @@ SURESHOT_ALONE void scan_values(const Value* const* rows, const double* middle, 
         own[r] = rows[r];
         for (std::int64_t lane = 0; lane < lanes; ++lane) sums[r][lane] = lanes_of_rows[r * lanes + lane];
     }
-    const std::int64_t whole = count - count % columns_together;
-    for (std::int64_t start = 0; start < whole; start += columns_together) {
-        for (std::int64_t r = 0; r < n_rows; ++r) {
-            const Few<Value> values{own[r] + start};
-            SURESHOT_ONE_VECTOR
-            for (std::int64_t lane = 0; lane < lanes; ++lane) {
-                double farthest = largest[r][lane], sum = sums[r][lane];
-                SURESHOT_UNROLLED
-                for (std::int64_t c = 0; c < columns_together; c += lanes) {
-                    const std::int64_t j = start + c + lane;
-                    const double value = values[c + lane];
-                    keep_larger(farthest, std::fabs(value - middle[j]) * unit[j]);
-                    sum += value * value;
+    std::int64_t whole;
+    if constexpr (sizeof(Value) > 2) {
+        whole = count - count % lanes;
+        scan_registers<Value, n_rows>(own, middle, unit, whole, largest, sums);
+    } else {
+        whole = count - count % columns_together;
+        for (std::int64_t start = 0; start < whole; start += columns_together) {
+            for (std::int64_t r = 0; r < n_rows; ++r) {
+                const Few<Value> values{own[r] + start};
+                SURESHOT_ONE_VECTOR
+                for (std::int64_t lane = 0; lane < lanes; ++lane) {
+                    double farthest = largest[r][lane], sum = sums[r][lane];
+                    SURESHOT_UNROLLED
+                    for (std::int64_t c = 0; c < columns_together; c += lanes) {
+                        const std::int64_t j = start + c + lane;
+                        const double value = values[c + lane];
+                        keep_larger(farthest, std::fabs(value - middle[j]) * unit[j]);
+                        sum += value * value;
+                    }
+                    largest[r][lane] = farthest;
+                    sums[r][lane] = sum;
                 }
-                largest[r][lane] = farthest;
-                sums[r][lane] = sum;
             }
         }
     }
