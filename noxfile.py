@@ -153,6 +153,7 @@ def sanitize(session: nox.Session) -> None:
         "tests/test_same_bits.py",
         "tests/test_screen.py",
         "tests/test_selection_of_candidates.py",
+        "tests/test_shared_rows.py",
         "tests/test_shortlist.py",
         "tests/test_small_arrays.py",
         "tests/test_small_calls.py",
@@ -174,6 +175,7 @@ def sanitize_threads(session: nox.Session) -> None:
         "tests/test_product.py",
         "tests/test_race.py",
         "tests/test_selection_of_candidates.py",
+        "tests/test_shared_rows.py",
         "tests/test_shortlist.py",
         "tests/test_team.py",
     ]
