@@ -65,8 +65,8 @@ void in_panels(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t
 }
 
 // Coordinate-major data: columns that are added up before they are added to the sums of the arms; of these so many
-// at once, for so many arms, whose sums stay in the first-level cache. Eight columns, half as many arms at a time, took
-// a fifth longer.
+// at once, for so many arms, whose sums stay in the first-level cache. Eight columns at a time
+// took a seventh longer.
 constexpr std::int64_t columns_screened = 32, columns_at_once = 16, arms_at_once = 2048;
 // So far ahead a column is fetched: as its piece, which is short, it is a stream that the processor notices late. To fetch
 // the next columns instead took a sixth longer.

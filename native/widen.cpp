@@ -94,7 +94,7 @@ namespace {
 constexpr std::int64_t columns_at_once = 8;
 
 // Copies as many columns, `step` apart, of as many neighbouring arms, each arm `stride` after the other. By the processor's
-// own shuffles where there are any: one by one it takes four times as long.
+// own shuffles where there are any.
 template <class Value, class Number>
 inline void transpose(const Value* own, std::int64_t step, Number* out, std::int64_t stride) {
     for (std::int64_t arm = 0; arm < columns_at_once; ++arm) {
