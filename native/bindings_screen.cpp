@@ -44,15 +44,9 @@ void bind_screen(nb::module_& m) {
         "dense"_a, "queries"_a.noconvert(), "arms"_a.noconvert(), "team"_a, "scores"_a.noconvert(),
         "squares"_a.noconvert() = nb::none(),
         "Fill scores and squares as row_scores does, but with sums of float32, in which no term is rounded more "
-        "than `screen_roundings` times, that are added up in double.");
+        "than SCREEN_ROUNDINGS times, that are added up in double.");
 
-    m.def(
-        "screen_roundings",
-        [](const Data& data, Element element, std::int64_t n_queries) {
-            return screen_roundings(matrix_of(data, element), n_queries);
-        },
-        "data"_a.noconvert(), "element"_a, "n_queries"_a,
-        "Return how often at most a term is rounded in float32 where so many queries are screened together.");
+    m.attr("SCREEN_ROUNDINGS") = roundings_in_a_panel;  // of each term in float32, at most
 
     m.def(
         "candidates",

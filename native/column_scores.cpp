@@ -27,16 +27,16 @@ bool add_tile(Team& team, const Matrix& matrix, const Scoring<double>& scoring, 
         1, [](Run) {});
 }
 
-// Writes the scores of a tile, whose first arm is `arm`, from its sums in all lanes. `space` has room for its places.
-void join_tile(const Scoring<double>& scoring, const ArmTile& tile, const std::int64_t* ids, std::int64_t arm,
-               const double* sums, double* space) {
+// Writes the scores of a tile of the arms from its sums in all lanes. `space` has room for its places.
+void join_tile(const Scoring<double>& scoring, const ArmTile& tile, const std::int64_t* ids, const double* sums,
+               double* space) {
     const std::int64_t places = tile.places.count;
     kernels().join_columns(sums, places, space);
-    tile.pick(space, ids, scoring.scores + arm);
+    tile.pick(space, ids, scoring.scores + tile.begin);
     if (!scoring.squared()) return;
     kernels().join_columns(sums + places * lanes, places, space);
-    tile.pick(space, ids, scoring.squares + arm);
-    negate(scoring.squares + arm, tile.count);
+    tile.pick(space, ids, scoring.squares + tile.begin);
+    negate(scoring.squares + tile.begin, tile.count);
 }
 
 // In how many parts the lanes of a tile are added up. Threads that share the lanes of a tile read whole columns, and longer
@@ -89,20 +89,14 @@ void score_few(Team& team, const Matrix& matrix, const Scoring<double>& scoring,
 
 void score_by_column(Team& team, const Matrix& matrix, const Scoring<double>& scoring, Arms arms) {
     if (arms.count == 0) return;
-    std::vector<ArmTile> tiles;
-    std::vector<std::int64_t> starts;
-    for (std::int64_t arm = 0; arm < arms.count; arm += tiles.back().count) {
-        starts.push_back(arm);
-        tiles.emplace_back(matrix, Arms{arms.ids + arm, arms.count - arm});
-    }
+    const std::vector<ArmTile> tiles = ArmTile::all(matrix, arms);
     const auto n_tiles = static_cast<std::int64_t>(tiles.size());
     const std::int64_t parts = lane_parts(n_tiles, team.threads()), tables = scoring.squared() ? 2 : 1;
     const std::int64_t room = ArmTile::most_places(arms) * (tables * lanes + 1);
     const Workspaces spaces(parts > 1 ? n_tiles : team.threads(), room);
     const auto join = [&](std::int64_t at, double* space) {
-        const auto place = static_cast<std::size_t>(at);
-        const std::int64_t arm = starts[place];
-        join_tile(scoring, tiles[place], arms.ids + arm, arm, space + tiles[place].places.count, space);
+        const ArmTile& tile = tiles[static_cast<std::size_t>(at)];
+        join_tile(scoring, tile, arms.ids, space + tile.places.count, space);
     };
     team.run(n_tiles * parts, arms.count * scoring.runs.columns() / (n_tiles * parts),
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {

@@ -43,8 +43,8 @@ void column_sums(Team& team, const Matrix& matrix, Metric metric, const QueryVal
         [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
             double* const found = spaces.of(thread);
             for (std::int64_t arm = begin; arm < end;) {
-                const std::int64_t most = scattered ? std::min(scattered_arms, end - arm) : end - arm;
-                const ArmTile tile(matrix, {arms.ids + arm, most});
+                const std::int64_t stop = scattered ? std::min(arm + scattered_arms, end) : end;
+                const ArmTile tile(matrix, {arms.ids, stop}, arm);
                 std::fill(found, found + tile.places.count, 0.0);
                 const bool done = in_parts(
                     team, chosen.count(), tile.places.count, [&](std::int64_t from, std::int64_t to) {
@@ -52,7 +52,7 @@ void column_sums(Team& team, const Matrix& matrix, Metric metric, const QueryVal
                                                      chosen.columns.data() + from, to - from, found);
                     });
                 if (!done) return;
-                tile.pick(found, arms.ids + arm, sums + arm);
+                tile.pick(found, arms.ids, sums + arm);
                 arm += tile.count;
             }
         },

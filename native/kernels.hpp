@@ -33,11 +33,13 @@ constexpr std::int64_t totals_space = 32 * totals_arms;
 // ascending from call to call, to sums that start as zeros. Row by row sums[arm * lanes + lane], where the first lane
 // is that of `begin`; column by column sums[lane * arms + arm].
 constexpr std::int64_t columns_in_a_part = 256;
-using AddRows = void(const Matrix& matrix, Metric metric, const double* query, Arms arms,
+// At most so many rows share the values of the query while these are in registers: `side_by_side`.
+constexpr std::int64_t most_rows_side_by_side = 4;
+using AddRows = void(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t side_by_side,
                      std::int64_t begin, std::int64_t end, double* sums) noexcept;
 // The same for a query of float32, which is widened.
-using AddRowsOfFloats = void(const Matrix& matrix, Metric metric, const float* query, Arms arms, std::int64_t begin,
-                             std::int64_t end, double* sums) noexcept;
+using AddRowsOfFloats = void(const Matrix& matrix, Metric metric, const float* query, Arms arms,
+                             std::int64_t side_by_side, std::int64_t begin, std::int64_t end, double* sums) noexcept;
 // The same for several queries, which share the values of a row while these are in registers: that of a column of
 // [begin, end) is values[query * stride + column - begin], and to sums[(query * arms.count + arm) * lanes + lane].
 struct SharedQueries {
@@ -79,13 +81,9 @@ struct Asked {
     std::int64_t stride;
 };
 constexpr std::int64_t screen_lanes = 16;
-constexpr std::int64_t columns_in_a_panel = 512;        // of several queries, or widened
-constexpr std::int64_t columns_in_a_long_panel = 4096;  // of one query and rows as they lie
-// At most so many times, in panels and in long panels of so many columns.
+constexpr std::int64_t columns_in_a_panel = 512;
+// At most so many times.
 constexpr std::int64_t roundings_in_a_panel = columns_in_a_panel / screen_lanes + 4;
-constexpr std::int64_t roundings_in_a_long_panel(std::int64_t n_columns) {
-    return (n_columns + screen_lanes - 1) / screen_lanes + 6;
-}
 // Whether rows are read as they lie: others are widened, in whole numbers of lanes.
 inline bool screened_in_place(const Matrix& matrix) {
     return matrix.element == Element::float32 && matrix.column_stride == 1 && matrix.n_columns >= screen_lanes;

@@ -37,8 +37,8 @@ void add_by_row(Team& team, const Matrix& matrix, Metric metric, const double* q
                 if (team.cancelled()) return;
                 const std::int64_t to = std::min(from + columns_in_cache, matrix.n_columns);
                 for (std::int64_t q = 0; q < n_queries; ++q) {
-                    kernels().add_rows(matrix, metric, queries + q * matrix.n_columns, few, from, to,
-                                       sums + (q * matrix.n_rows + some) * lanes);
+                    kernels().add_rows(matrix, metric, queries + q * matrix.n_columns, few,
+                                       most_rows_side_by_side, from, to, sums + (q * matrix.n_rows + some) * lanes);
                 }
             }
         }

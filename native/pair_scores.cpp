@@ -73,7 +73,8 @@ bool add_rows(Team& team, const Pairs<Query>& pairs, const Piece& piece) {
         const Matrix part = columns_from(pairs.matrix, from);
         const bool done = pairs.for_queries(team, piece, [&](std::int64_t q, Arms its, double* sums) {
             if (q + 1 < piece.last) fetch_values(pairs.query(q + 1) + from, columns);
-            rows_adder<Query>()(part, pairs.metric, pairs.query(q) + from, its, 0, columns, sums);
+            rows_adder<Query>()(part, pairs.metric, pairs.query(q) + from, its, most_rows_side_by_side, 0, columns,
+                                sums);
         });
         if (!done) return false;
     }
@@ -134,7 +135,8 @@ void score_copied(Team& team, const Pairs<Query>& pairs, RowsOfPairs& own, doubl
             const std::int64_t at = pairs.starts[q] - begin;
             if (q + 1 < own.last) fetch_values(pairs.query(q + 1) + from, columns);
             const Arms its{own.places.data() + at, pairs.starts[q + 1] - pairs.starts[q]};
-            rows_adder<Query>()(copy, pairs.metric, pairs.query(q) + from, its, 0, columns, own.sums.data() + at * lanes);
+            rows_adder<Query>()(copy, pairs.metric, pairs.query(q) + from, its, most_rows_side_by_side, 0, columns,
+                                own.sums.data() + at * lanes);
         }
     }
     kernels().join_rows(own.sums.data(), pairs.starts[own.last] - begin, scores + begin);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "kernels.hpp"
 #include "runs.hpp"
@@ -70,6 +71,12 @@ bool in_runs(Team& team, Runs runs, std::int64_t n_arms, const F& f, std::int64_
     return true;
 }
 
+// The columns of each of so many parts but the last ones, a whole number of columns_in_a_part.
+inline std::int64_t part_size(std::int64_t n_columns, std::int64_t parts) {
+    const std::int64_t size = (n_columns + parts - 1) / parts;
+    return (size + columns_in_a_part - 1) / columns_in_a_part * columns_in_a_part;
+}
+
 // Rows that make up a part, if so many columns of them are read.
 inline std::int64_t rows_at_once(std::int64_t n_columns) {
     const std::int64_t rows = numbers_in_a_part / std::max<std::int64_t>(n_columns, 1);
@@ -96,32 +103,43 @@ class Workspaces {
 // lie close together are read with all those between them: the cache lines are the same, and vectors are
 // faster than gathers.
 struct ArmTile {
+    std::int64_t begin;  // the first of its arms
     std::int64_t count;
     Places places;
 
-    ArmTile(const Matrix& matrix, Arms arms) {
+    // Those of the arms from `begin` on.
+    ArmTile(const Matrix& matrix, Arms all, std::int64_t begin = 0, std::int64_t most = arms_per_tile) : begin(begin) {
+        const Arms arms{all.ids + begin, all.count - begin};
         const std::int64_t first = arms.ids[0];
         count = 1;
-        while (count < arms.count && arms.ids[count] > arms.ids[count - 1] &&
-               arms.ids[count] < first + arms_per_tile) {
-            ++count;
-        }
+        while (count < arms.count && arms.ids[count] > arms.ids[count - 1] && arms.ids[count] < first + most) ++count;
         const std::int64_t span = arms.ids[count - 1] - first + 1;
         if (matrix.row_stride == 1 && span < sparse * count) {
             places = {nullptr, first, span};
         } else {
-            count = std::min(arms_per_tile, arms.count);
+            count = std::min(most, arms.count);
             places = {arms.ids, 0, count};
         }
     }
 
-    // Places that a tile of so many arms has at most.
-    static std::int64_t most_places(Arms arms) { return std::min(sparse * arms.count, arms_per_tile); }
+    // The tiles that some arms make.
+    static std::vector<ArmTile> all(const Matrix& matrix, Arms arms, std::int64_t most = arms_per_tile) {
+        std::vector<ArmTile> tiles;
+        for (std::int64_t arm = 0; arm < arms.count; arm += tiles.back().count) {
+            tiles.emplace_back(matrix, arms, arm, most);
+        }
+        return tiles;
+    }
 
-    // Copies what was found for each place to the entries of the arms.
+    // Places that a tile of so many arms has at most.
+    static std::int64_t most_places(Arms arms, std::int64_t most = arms_per_tile) {
+        return std::min(sparse * arms.count, most);
+    }
+
+    // Copies what was found for each place to the entries of its arms, which are some of those with these ids.
     void pick(const double* found, const std::int64_t* ids, double* out) const {
         for (std::int64_t at = 0; at < count; ++at) {
-            out[at] = found[places.ids == nullptr ? ids[at] - places.first : at];
+            out[at] = found[places.ids == nullptr ? ids[begin + at] - places.first : at];
         }
     }
 };

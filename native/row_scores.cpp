@@ -8,8 +8,10 @@
 namespace sureshot::SURESHOT_ISA {
 namespace {
 
-// Rows that share the values of the query while these are in registers.
-constexpr std::int64_t most_rows_together = 5;
+// Values are fetched into the first-level cache well before they are read: the processor does so, too, but later, and not
+// beyond the end of a row.
+constexpr std::int64_t bytes_ahead_in_rows = 2048;
+constexpr std::int64_t bytes_of_short_rows = 4096;
 
 // Adds the rewards of some values. Products of two numbers of float32, and of shorter types, are numbers of float64.
 template <class Value, class Query, class Reward>
@@ -22,9 +24,9 @@ inline Lanes added(Lanes sums, Lanes values, Lanes asked) {
     }
 }
 
-// Adds `count` columns to the lanes of some rows.
+// Adds `count` columns to the lanes of some rows, while values of four bytes or more are fetched that lie so many bytes ahead.
 template <class Value, class Query, class Reward, std::int64_t n_rows>
-SURESHOT_ALONE void add_values(const Value* const* rows, const Query* query, std::int64_t count,
+SURESHOT_ALONE void add_values(const Value* const* rows, const Query* query, std::int64_t count, std::int64_t ahead,
                                double* lanes_of_rows) {
     const Value* own[n_rows];
     Lanes sums[n_rows];
@@ -34,6 +36,14 @@ SURESHOT_ALONE void add_values(const Value* const* rows, const Query* query, std
     }
     const auto add = [&](std::int64_t start) {
         const Lanes asked = lanes_of(query + start);
+        if constexpr (sizeof(Value) >= 4) {
+            if (start * sizeof(Value) % 64 == 0) {
+                SURESHOT_UNROLLED
+                for (std::int64_t r = 0; r < n_rows; ++r) {
+                    fetch_nearest(reinterpret_cast<const char*>(own[r] + start) + ahead);
+                }
+            }
+        }
         SURESHOT_UNROLLED
         for (std::int64_t r = 0; r < n_rows; ++r) {
             sums[r] = added<Value, Query, Reward>(sums[r], lanes_of(own[r] + start), asked);
@@ -65,11 +75,11 @@ SURESHOT_ALONE void add_values(const Value* const* rows, const Query* query, std
 }
 
 template <class Reward, std::int64_t n_rows, class Query>
-void add_some_rows(const Matrix& matrix, const Query* query, const std::int64_t* ids, std::int64_t begin,
-                   std::int64_t end, double* sums) {
+void add_some_rows(const Matrix& matrix, const Query* query, const std::int64_t* ids, std::int64_t ahead,
+                   std::int64_t begin, std::int64_t end, double* sums) {
     with_row_values<n_rows>(matrix, ids, begin, end,
                             [&]<class Value>(const Value* const* rows, std::int64_t j, std::int64_t count) {
-                                add_values<Value, Query, Reward, n_rows>(rows, query + j, count, sums);
+                                add_values<Value, Query, Reward, n_rows>(rows, query + j, count, ahead, sums);
                             });
 }
 
@@ -93,16 +103,25 @@ SURESHOT_ALONE void add_lane(const Value* const* columns, const double* query, s
     }
 }
 
+// How far ahead values are fetched: where short rows are read side by side, those of the next rows.
+std::int64_t bytes_ahead(const Matrix& matrix, Arms arms, std::int64_t arm, std::int64_t some, std::int64_t n_columns) {
+    const std::int64_t size = size_of(matrix.element);
+    const bool next_rows = some > 1 && n_columns * size <= bytes_of_short_rows && arm + some < arms.count;
+    if (!next_rows) return bytes_ahead_in_rows;
+    return (arms.ids[arm + some] - arms.ids[arm]) * matrix.row_stride * size;
+}
+
 template <class Query>
-void add_rows_for(const Matrix& matrix, Metric metric, const Query* query, Arms arms, std::int64_t begin,
-                  std::int64_t end, double* sums) {
+void add_rows_for(const Matrix& matrix, Metric metric, const Query* query, Arms arms, std::int64_t side_by_side,
+                  std::int64_t begin, std::int64_t end, double* sums) {
     with_reward(metric, [&]<class Reward>() {
-        // As many rows together as can be, and about as many each time: the sums of one or two wait for each other.
+        // About as many each time: the sums of one or two wait for each other.
         for (std::int64_t arm = 0, some; arm < arms.count; arm += some) {
-            const std::int64_t left = arms.count - arm, times = (left + most_rows_together - 1) / most_rows_together;
+            const std::int64_t left = arms.count - arm, times = (left + side_by_side - 1) / side_by_side;
             some = (left + times - 1) / times;
             const auto add = [&]<std::int64_t n_rows>() {
-                add_some_rows<Reward, n_rows>(matrix, query, arms.ids + arm, begin, end, sums + arm * lanes);
+                const std::int64_t ahead = bytes_ahead(matrix, arms, arm, some, end - begin);
+                add_some_rows<Reward, n_rows>(matrix, query, arms.ids + arm, ahead, begin, end, sums + arm * lanes);
             };
             switch (some) {
                 case 5: add.template operator()<5>(); break;
@@ -117,14 +136,14 @@ void add_rows_for(const Matrix& matrix, Metric metric, const Query* query, Arms 
 
 }  // namespace
 
-void add_rows(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t begin,
-              std::int64_t end, double* sums) noexcept {
-    add_rows_for(matrix, metric, query, arms, begin, end, sums);
+void add_rows(const Matrix& matrix, Metric metric, const double* query, Arms arms, std::int64_t side_by_side,
+              std::int64_t begin, std::int64_t end, double* sums) noexcept {
+    add_rows_for(matrix, metric, query, arms, side_by_side, begin, end, sums);
 }
 
-void add_rows_of_floats(const Matrix& matrix, Metric metric, const float* query, Arms arms, std::int64_t begin,
-                        std::int64_t end, double* sums) noexcept {
-    add_rows_for(matrix, metric, query, arms, begin, end, sums);
+void add_rows_of_floats(const Matrix& matrix, Metric metric, const float* query, Arms arms,
+                        std::int64_t side_by_side, std::int64_t begin, std::int64_t end, double* sums) noexcept {
+    add_rows_for(matrix, metric, query, arms, side_by_side, begin, end, sums);
 }
 
 void add_columns(const Matrix& matrix, Metric metric, const double* query, const Places& places, LaneSpan span,

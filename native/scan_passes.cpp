@@ -28,7 +28,7 @@ void scan_rows(Team& team, const Matrix& matrix, const double* middle, const dou
     team.run(arms.count, matrix.n_columns,
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
                  for (std::int64_t arm = begin; arm < end;) {
-                     const ArmTile tile(matrix, {arms.ids + arm, end - arm});
+                     const ArmTile tile(matrix, {arms.ids, end}, arm);
                      const std::int64_t places = tile.places.count;
                      double* found = spaces.of(thread);
                      double* farthest = found + places;
@@ -39,8 +39,8 @@ void scan_rows(Team& team, const Matrix& matrix, const double* middle, const dou
                      });
                      if (!done) return;
                      kernels().join_columns(sums, places, found);
-                     tile.pick(found, arms.ids + arm, squares + arm);
-                     tile.pick(farthest, arms.ids + arm, reach + arm);
+                     tile.pick(found, arms.ids, squares + arm);
+                     tile.pick(farthest, arms.ids, reach + arm);
                      arm += tile.count;
                  }
              },

@@ -1,7 +1,6 @@
 // Scores in float32, for a screen: they decide which arms are evaluated in double, and are never returned. So
 // these kernels, unlike all others, may fuse a product and a sum, and levels may differ in the last digits. What
 // every level keeps is the depth of its sums, which Lemma 15 of docs/theory.md rests on.
-#include "screen_alone.hpp"
 #include "screen_sums.hpp"
 
 namespace sureshot::SURESHOT_ISA {
@@ -64,14 +63,19 @@ void in_panels(const Matrix& matrix, Arms arms, std::int64_t begin, std::int64_t
     }
 }
 
-// Coordinate-major data: columns that are added up before they are added to the sums of the arms; of these so many
-// at once, for so many arms, whose sums stay in the first-level cache. Eight columns at a time
-// took a seventh longer.
-constexpr std::int64_t columns_screened = 32, columns_at_once = 16, arms_at_once = 2048;
+// Coordinate-major data: columns that are added up before they are added to the sums of the arms, more of one query; of
+// these so many at once, for so many arms, whose sums stay in the first-level cache. Eight columns at a time took a
+// seventh longer.
+constexpr std::int64_t columns_screened = 32, columns_screened_alone = 128, arms_at_once = 2048;
+constexpr std::int64_t columns_at_once = 16, few_columns_at_once = 4;
 // So far ahead a column is fetched: as its piece, which is short, it is a stream that the processor notices late. To fetch
 // the next columns instead took a sixth longer.
 constexpr std::int64_t floats_ahead = 128;
 static_assert(columns_screened <= roundings_in_a_panel);
+// A column and those after it that are added up at once, and then the sums of others: of the last ones of a piece, too.
+constexpr std::int64_t most_sums = columns_screened_alone / columns_at_once + columns_at_once / few_columns_at_once +
+                                   few_columns_at_once;
+static_assert(columns_at_once + most_sums <= roundings_in_a_panel);
 
 // Calls add(at) with each register of so many values of some columns; zeros follow the last ones.
 template <std::int64_t n_columns, class Add>
@@ -98,8 +102,7 @@ SURESHOT_ALONE void add_columns_at_once(const float* values, std::int64_t stride
         asked[c] = query[c] - Floats{};
     }
     const auto add = [&](std::int64_t at) {
-        Floats sum = begun ? loaded(sums + at) : Floats{}, square = {};
-        if constexpr (squared) square = begun ? loaded(squares + at) : Floats{};
+        Floats sum = {}, square = {};
         SURESHOT_UNROLLED
         for (std::int64_t c = 0; c < n_columns; ++c) {
             fetch_nearest(own[c] + at + floats_ahead);
@@ -107,8 +110,11 @@ SURESHOT_ALONE void add_columns_at_once(const float* values, std::int64_t stride
             sum = Term::add(value, asked[c], sum);
             if constexpr (squared) square = fused(value, value, square);
         }
+        if (begun) sum += loaded(sums + at);
         copy_bytes(sums + at, &sum, sizeof(sum));
-        if constexpr (squared) copy_bytes(squares + at, &square, sizeof(square));
+        if constexpr (!squared) return;
+        if (begun) square += loaded(squares + at);
+        copy_bytes(squares + at, &square, sizeof(square));
     };
     by_registers(own, count, add);
 }
@@ -122,6 +128,10 @@ void add_few_columns(const float* values, std::int64_t stride, std::int64_t n_co
     for (; c + columns_at_once <= n_columns; c += columns_at_once) {
         add_columns_at_once<Term, squared, columns_at_once>(values + c * stride, stride, query + c, count, c > 0,
                                                             own_sums, own_squares);
+    }
+    for (; c + few_columns_at_once <= n_columns; c += few_columns_at_once) {
+        add_columns_at_once<Term, squared, few_columns_at_once>(values + c * stride, stride, query + c, count, c > 0,
+                                                                own_sums, own_squares);
     }
     for (; c < n_columns; ++c) {
         add_columns_at_once<Term, squared, 1>(values + c * stride, stride, query + c, count, c > 0, own_sums,
@@ -190,10 +200,15 @@ void add_few_columns_for_queries(const float* values, std::int64_t stride, std::
     }
 }
 
+// Whether columns of some places are read as they lie.
+bool read_in_place(const Matrix& matrix, const Places& places) {
+    return matrix.element == Element::float32 && places.ids == nullptr && matrix.row_stride == 1;
+}
+
 // Calls f(values, stride, arm, count) with the values of some arms in the columns from j on, as they are or widened.
 template <class F>
 void with_few_columns(const Matrix& matrix, const Places& places, std::int64_t j, std::int64_t n_columns, F&& f) {
-    if (matrix.element == Element::float32 && places.ids == nullptr && matrix.row_stride == 1) {
+    if (read_in_place(matrix, places)) {
         const auto* values = reinterpret_cast<const float*>(address_of(matrix, places.first, j));
         for (std::int64_t arm = 0; arm < places.count; arm += arms_at_once) {
             f(values + arm, matrix.column_stride, arm, smaller(arms_at_once, places.count - arm));
@@ -214,10 +229,6 @@ void with_few_columns(const Matrix& matrix, const Places& places, std::int64_t j
 
 void screen_rows(const Matrix& matrix, Metric metric, const Asked& asked, Arms arms, std::int64_t begin,
                  std::int64_t end, double* sums, double* squares) noexcept {
-    if (asked.count == 1 && screened_in_place(matrix)) {
-        screen_alone(matrix, metric, asked.queries, arms, begin, end, sums, squares);
-        return;
-    }
     with_term(metric, [&]<class Term>() {
         const auto add = [&]<std::int64_t n_rows>(std::int64_t arm) {
             const RowSums out{sums + arm, arms.count, squares == nullptr ? nullptr : squares + arm};
@@ -238,9 +249,11 @@ void screen_rows(const Matrix& matrix, Metric metric, const Asked& asked, Arms a
 
 void screen_columns(const Matrix& matrix, Metric metric, const Asked& asked, const Places& places,
                     std::int64_t begin, std::int64_t end, double* sums, double* squares) noexcept {
+    const bool alone = asked.count == 1 && read_in_place(matrix, places);
+    const std::int64_t together = alone ? columns_screened_alone : columns_screened;
     with_term(metric, [&]<class Term>() {
-        for (std::int64_t j = begin; j < end; j += columns_screened) {
-            const std::int64_t n_columns = smaller(columns_screened, end - j);
+        for (std::int64_t j = begin; j < end; j += together) {
+            const std::int64_t n_columns = smaller(together, end - j);
             with_few_columns(matrix, places, j, n_columns,
                              [&](const float* values, std::int64_t stride, std::int64_t arm, std::int64_t count) {
                                  std::int64_t q = 0;

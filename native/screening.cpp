@@ -76,33 +76,64 @@ void screen_by_row(Team& team, const Matrix& matrix, Metric metric, const Asked&
              alone ? 1 : together / 2);
 }
 
+// Coordinate-major data: where there are few arms, threads share the columns and not the arms. Short pieces of columns take
+// longer, since the processor fetches on beyond their ends. How many parts there are depends on the data alone: so the
+// sums are the same with any number of threads.
+constexpr std::int64_t arms_side_by_side = std::int64_t{1} << 14;
+constexpr std::int64_t most_arms_in_parts = 4 * arms_side_by_side;
+constexpr std::int64_t most_column_parts = 16;
+constexpr std::int64_t numbers_of_a_column_part = std::int64_t{1} << 18;
+
+std::int64_t column_parts(const Matrix& matrix, const Asked& asked, Arms arms) {
+    if (arms.count > most_arms_in_parts) return 1;
+    const std::int64_t numbers = asked.count * matrix.n_columns * arms.count;
+    const std::int64_t wanted = std::clamp<std::int64_t>(numbers / numbers_of_a_column_part, 1, most_column_parts);
+    return std::min(wanted, std::max<std::int64_t>(matrix.n_columns / columns_in_a_part, 1));
+}
+
 template <class F>
 void screen_by_column(Team& team, const Matrix& matrix, Metric metric, const Asked& asked, Arms arms, bool squared,
                       const F& f) {
-    const std::int64_t tables = asked.count + (squared ? 1 : 0);
-    const Workspaces spaces(team, ArmTile::most_places(arms) * 2 * tables);
-    team.run(arms.count, asked.count * matrix.n_columns,
+    const std::vector<ArmTile> tiles = ArmTile::all(matrix, arms, arms_side_by_side);
+    const std::int64_t tables = asked.count + (squared ? 1 : 0), parts = column_parts(matrix, asked, arms);
+    const auto n_tiles = static_cast<std::int64_t>(tiles.size());
+    const std::int64_t room = ArmTile::most_places(arms, arms_side_by_side) * tables;
+    // Where there is one part, each thread has its own sums: first those of all places, and then those of the arms.
+    const Workspaces spaces(parts > 1 ? n_tiles * parts : team.threads(), 2 * room);
+    const auto show = [&](std::int64_t thread, const ArmTile& tile, const double* sums, double* picked) {
+        for (std::int64_t table = 0; table < tables; ++table) {
+            tile.pick(sums + table * tile.places.count, arms.ids, picked + table * tile.count);
+        }
+        f(thread, tile.begin, tile.count, picked, squared ? picked + asked.count * tile.count : nullptr);
+    };
+    const std::int64_t items = n_tiles * parts;
+    team.run(items, asked.count * matrix.n_columns * arms.count / items,
              [&](std::int64_t begin, std::int64_t end, std::int64_t thread) noexcept {
-                 double* const sums = spaces.of(thread);
-                 for (std::int64_t arm = begin; arm < end;) {
-                     const ArmTile tile(matrix, {arms.ids + arm, end - arm});
-                     const std::int64_t places = tile.places.count;
+                 for (std::int64_t item = begin; item < end; ++item) {
+                     const ArmTile& tile = tiles[static_cast<std::size_t>(item / parts)];
+                     const std::int64_t places = tile.places.count, columns = part_size(matrix.n_columns, parts);
+                     const std::int64_t first = std::min(item % parts * columns, matrix.n_columns);
+                     double* const sums = spaces.of(parts > 1 ? item : thread);
                      std::fill(sums, sums + tables * places, 0.0);
-                     const bool done = in_parts(
-                         team, matrix.n_columns, places * tables, [&](std::int64_t from, std::int64_t to) {
-                             kernels().screen_columns(matrix, metric, asked, tile.places, from, to, sums,
-                                                      squared ? sums + asked.count * places : nullptr);
-                         });
+                     const std::int64_t count = std::min(columns, matrix.n_columns - first);
+                     const bool done = in_parts(team, count, places * tables, [&](std::int64_t from, std::int64_t to) {
+                         kernels().screen_columns(matrix, metric, asked, tile.places, first + from, first + to, sums,
+                                                  squared ? sums + asked.count * places : nullptr);
+                     });
                      if (!done) return;
-                     double* const picked = sums + tables * places;
-                     for (std::int64_t table = 0; table < tables; ++table) {
-                         tile.pick(sums + table * places, arms.ids + arm, picked + table * tile.count);
-                     }
-                     f(thread, arm, tile.count, picked, squared ? picked + asked.count * tile.count : nullptr);
-                     arm += tile.count;
+                     if (parts == 1) show(thread, tile, sums, sums + room);
                  }
-             },
-             arms_per_thread);
+             });
+    if (parts == 1) return;
+    for (std::int64_t at = 0; at < n_tiles; ++at) {
+        const ArmTile& tile = tiles[static_cast<std::size_t>(at)];
+        double* const sums = spaces.of(at * parts);
+        for (std::int64_t part = 1; part < parts; ++part) {
+            const double* const more = spaces.of(at * parts + part);
+            for (std::int64_t i = 0; i < tables * tile.places.count; ++i) sums[i] += more[i];
+        }
+        show(0, tile, sums, sums + room);
+    }
 }
 
 template <class F>
@@ -150,11 +181,6 @@ void evaluate(Team& team, const Matrix& matrix, const Question& question, Arms a
 }
 
 }  // namespace
-
-std::int64_t screen_roundings(const Matrix& matrix, std::int64_t n_queries) {
-    if (n_queries > 1 || coordinate_major(matrix) || !screened_in_place(matrix)) return roundings_in_a_panel;
-    return roundings_in_a_long_panel(std::min(matrix.n_columns, columns_in_a_long_panel));
-}
 
 void screen(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,
             Arms arms, double* scores, double* squares) {

@@ -9,7 +9,6 @@
 namespace sureshot {
 
 // How often at most a term is rounded in float32, where so many queries are screened together: Lemma 15.
-std::int64_t screen_roundings(const Matrix& matrix, std::int64_t n_queries);
 
 // scores: [query][arm], computed in float32; squares, unless null: the squared norm, from the same pass.
 void screen(Team& team, const Matrix& matrix, Metric metric, const float* queries, std::int64_t n_queries,

@@ -91,7 +91,7 @@ def test_all_arms_are_screened_in_one_call(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(_native, "screen_and_evaluate", counted)
     monkeypatch.setattr(screen, "FEWEST_NUMBERS", 0)
     monkeypatch.setattr(screen, "FIRST_NUMBERS", 20 * DATA.shape[1])
-    sureshot.top_k(DATA, QUERY, 1)
+    sureshot.top_k(DATA.astype(np.float16), QUERY, 1)
     assert calls == [len(DATA)]
 
 

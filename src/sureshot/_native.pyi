@@ -12,6 +12,7 @@ class FileReader:
     def read(self, descriptor: int, offsets: Ints, length: int, out: Array) -> None: ...
 
 LANES: int
+SCREEN_ROUNDINGS: int
 
 def resident_share(data: Array, element: Element) -> float: ...
 def add_scores(
@@ -361,7 +362,6 @@ def run_scores(
     scores: Floats,
     squares: Floats | None = None,
 ) -> None: ...
-def screen_roundings(data: Array, element: Element, n_queries: int) -> int: ...
 def screen(
     dense: Dense,
     queries: Array,

@@ -142,7 +142,7 @@ def _one(data: Array, request: TopKRequest, choice: str, started: float) -> TopK
         and screen.pays_alone(len(arms), width, k, data.itemsize, by_column=by_column)
         and not (by_column and are_scattered(arms))
     ):
-        rounded = rounded_float(reward, query, _native.screen_roundings(values, element, 1))
+        rounded = rounded_float(reward, query)
         if rounded is None:
             return None
         terms = screen.error_terms(reward, rounded, width)

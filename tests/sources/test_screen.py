@@ -154,7 +154,8 @@ def test_many_queries_share_a_pass(reward: str, order: str) -> None:
     together = screened_scores(data, queries, reward)
     for at in range(len(queries) - 1):
         two = screened_scores(data, queries[at : at + 2], reward)
-        np.testing.assert_array_equal(two.scores, together.scores[at : at + 2])
+        # By column the first query of a pass, which adds up the squares, is added up in another order.
+        np.testing.assert_allclose(two.scores, together.scores[at : at + 2], rtol=0, atol=1e-4)
     arms = np.flatnonzero(rng.random(301) < 0.5)
     some = source_of(data, queries[0], reward).screened_scores(queries, arms, Team(3))
     assert some is not None

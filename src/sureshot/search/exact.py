@@ -62,7 +62,7 @@ def search_together(
 def _search_alone(problem: Problem, tally: Tally, team: Team) -> Answer:
     best, start = Best(problem.k), 0
     if screen.pays([problem]):
-        start = screen.search(problem, tally, team, _arms_per_round(problem.source), best)
+        start = screen.search(problem, tally, team, arms_per_round(problem.source), best)
     if start < len(problem.arms):
         _read_all([problem], [tally], team, None, [best], start)
     return _answer(problem, best)
@@ -77,7 +77,8 @@ def arms_at_once(n_coordinates: int) -> int:
     return max(1, NUMBERS_PER_ROUND // n_coordinates)
 
 
-def _arms_per_round(source: Source) -> int:
+def arms_per_round(source: Source) -> int:
+    """Return how many arms are read between two reports of progress."""
     numbers = source.evaluated_at_once * NUMBERS_PER_ROUND
     per_round = int(min(max(1.0, numbers / source.n_coordinates), source.n_arms))
     # Where few arms are no long pieces of columns.
@@ -101,7 +102,7 @@ def _read_all(
 ) -> None:
     """Search the arms from `start` on, those of several problems with a screen if that pays."""
     arms, source = problems[0].arms, problems[0].source
-    per_round = _arms_per_round(source)
+    per_round = arms_per_round(source)
     screened = None
     if len(problems) > 1 and norms is None and screen.pays(problems):
         screened = screen.Screen(problems, tallies, team)

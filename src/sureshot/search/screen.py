@@ -49,15 +49,15 @@ FEWEST_NUMBERS = 1 << 14
 # as it has coordinates, so that there it must be fewer of them.
 LARGEST_SHARE = 1 / 8
 LARGEST_SHARE_BY_COLUMN = 1 / 64
-# The same where the data is float32 and there is one query: its scores in double take hardly longer than in float32,
-# in memory the same, so that the k best, which are read twice, must be few.
-LARGEST_SHARE_OF_FLOATS = 1 / 50
+# Scores of rows of float32 in double take one query no longer than in float32.
 BYTES_OF_FLOAT = 4
 
 
-def pays(problems: Sequence[Problem]) -> bool:
-    """Return whether a screen of these problems, which have the same arms, is worth beginning."""
-    source, n_arms, k = problems[0].source, len(problems[0].arms), problems[0].k
+def pays(problems: Sequence[Problem], n_arms: int | None = None) -> bool:
+    """Return whether a screen of these problems, which have the same arms, or of so many of these, is worth beginning."""
+    source, k = problems[0].source, problems[0].k
+    if n_arms is None:
+        n_arms = len(problems[0].arms)
     if not isinstance(source, QuerySource):
         return False
     by_column = source.coordinate_major
@@ -69,7 +69,7 @@ def pays(problems: Sequence[Problem]) -> bool:
 
 def pays_alone(n_arms: int, n_coordinates: int, k: int, itemsize: int, *, by_column: bool) -> bool:
     """Return the same of one query and data in memory."""
-    if itemsize == BYTES_OF_FLOAT and not by_column and k > LARGEST_SHARE_OF_FLOATS * n_arms:
+    if itemsize >= BYTES_OF_FLOAT and not by_column:
         return False
     return _may_pay(n_arms, n_coordinates, k, by_column=by_column)
 
@@ -92,13 +92,22 @@ def largest_share(*, by_column: bool) -> float:
     return LARGEST_SHARE_BY_COLUMN if by_column else LARGEST_SHARE
 
 
-def search(problem: Problem, tally: Tally, team: Team, per_round: int, best: Best) -> int:
+def search(
+    problem: Problem,
+    tally: Tally,
+    team: Team,
+    per_round: int,
+    best: Best,
+    among: Ints | None = None,
+) -> int:
     """Screen the arms of a problem, so many in a round, and add those that can be among the best to `best`.
 
-    Return how many arms were searched: where a screen leaves too many arms, or there is none, it is quicker to
-    evaluate the others.
+    All arms, or those at some positions, `among`. Return how many of them were searched: where a screen leaves too many
+    arms, or there is none, it is quicker to evaluate the others.
     """
     source, arms, factors = problem.source, problem.arms, problem.factors
+    if among is not None:
+        arms, factors = arms[among], None if factors is None else factors[among]
     assert isinstance(source, QuerySource), "what is screened has queries"
     query = source.rounded_query(arms)
     if query is None:
@@ -123,8 +132,10 @@ def search(problem: Problem, tally: Tally, team: Team, per_round: int, best: Bes
         if found.too_many:
             break
         positions, scores = start + found.positions if start else found.positions, found.scores
+        if among is not None:
+            positions = among[positions]
         if not found.trusted:  # one by one, to say what is wrong, if anything is
-            scores = problem.scores(positions, source.exact_scores(arms[positions]))
+            scores = problem.scores(positions, source.exact_scores(problem.arms[positions]))
         best.add(positions, scores)
         tally.numbers_read += len(positions) * width
         tally.exact_scores += len(positions)
@@ -223,7 +234,7 @@ def error_terms(reward: str, query: RoundedQuery, n_coordinates: int) -> ErrorTe
             query_norm=query.norm,
             query_rounding=query.rounding,
             unit=query.unit,
-            roundings=query.roundings,
+            roundings=_native.SCREEN_ROUNDINGS,
             n_coordinates=n_coordinates,
         )
     of_distances = {
@@ -231,5 +242,7 @@ def error_terms(reward: str, query: RoundedQuery, n_coordinates: int) -> ErrorTe
         "l1": screening.errors_of_absolute_distances,
     }[reward]
     return of_distances(
-        query_rounding=query.rounding, roundings=query.roundings, n_coordinates=n_coordinates
+        query_rounding=query.rounding,
+        roundings=_native.SCREEN_ROUNDINGS,
+        n_coordinates=n_coordinates,
     )

@@ -177,19 +177,16 @@ class DenseSource(ValueSource):
         """
         if self.bytes_per_number == 8 or (self.coordinate_major and are_scattered(arms)):
             return None
-        found, roundings = None, self._roundings(1)
+        found = None
         if self._query.dtype == np.float32:
-            found = rounded_float(self.reward, self._query, roundings)
-        return self._rounded(self.query, roundings) if found is None else found
+            found = rounded_float(self.reward, self._query)
+        return self._rounded(self.query) if found is None else found
 
-    def _rounded(self, query: Floats, roundings: int) -> RoundedQuery | None:
+    def _rounded(self, query: Floats) -> RoundedQuery | None:
         if self.bytes_per_number == 8:
             return None
         found = _native.rounded_query(REWARDS[self.reward], query)
-        return None if found is None else RoundedQuery(*found, roundings)
-
-    def _roundings(self, n_queries: int) -> int:
-        return _native.screen_roundings(*for_kernels(self.data), n_queries)
+        return None if found is None else RoundedQuery(*found)
 
     def screened_best(
         self, query: RoundedQuery, arms: Ints, wanted: Wanted, team: Team
@@ -230,9 +227,8 @@ class DenseSource(ValueSource):
         if self.coordinate_major and are_scattered(arms):
             return None
         rounded: list[RoundedQuery] = []
-        roundings = self._roundings(len(queries))
         for query in queries:
-            one = self._rounded(query, roundings)
+            one = self._rounded(query)
             if one is None:
                 return None
             rounded.append(one)

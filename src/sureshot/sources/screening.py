@@ -17,13 +17,12 @@ class RoundedQuery(NamedTuple):
     norm: float  # the Euclidean norm of the query, for inner products
     rounding: float  # the norm of what the query loses in float32; for "l1" the sum of it
     unit: float  # what the query was divided by, a power of two
-    roundings: int  # in float32, of each term of a score
 
 
-def rounded_float(reward: str, query: Array, roundings: int) -> RoundedQuery | None:
+def rounded_float(reward: str, query: Array) -> RoundedQuery | None:
     """Return a query of float32 that is screened as it is; None if products with it may be too large or too small."""
     norm = _native.norm_if_usual(query) if reward == "ip" else 0.0
-    return None if norm is None else RoundedQuery(query, norm, 0.0, 1.0, roundings)
+    return None if norm is None else RoundedQuery(query, norm, 0.0, 1.0)
 
 
 class Wanted(NamedTuple):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sureshot.search import exact
-from sureshot.search.race import policy
+from sureshot.search.race import finishing, policy
 from sureshot.search.race.choice import choose
 from sureshot.search.race.finishing import Outcome
 from sureshot.search.race.race import Race
@@ -32,8 +32,7 @@ def search(
         return outcome.answer
     if outcome.race is None:
         return exact.search(problem, rng, tally)
-    outcome.race.evaluate(outcome.left)
-    outcome.race.end_round()
+    finishing.read_to_the_end(outcome.race, outcome.left)
     return outcome.race.answer()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sureshot.search import exact, product
+from sureshot.search import exact, product, screen
 from sureshot.search.problem import timed
 from sureshot.search.race import choice, policy
 from sureshot.search.race.costs import costs_of
@@ -139,6 +139,25 @@ def _finish(outcomes: Sequence[Outcome], team: Team) -> None:
             its_own = its_sums[np.searchsorted(positions, left)]
             one.accept(left, its_own, len(left) * problem.source.n_coordinates)
     for one, left in races:
-        if not (len(together) > 1 and one.reading.reads_whole_rows()):
-            one.evaluate(left)
-        one.end_round()
+        if len(together) > 1 and one.reading.reads_whole_rows():
+            one.end_round()
+        else:
+            read_to_the_end(one, left)
+
+
+def read_to_the_end(race: Race, left: Ints) -> None:
+    """Find out which of the arms that a race left are among the k best, or that none of them is.
+
+    First in float32, where that is faster: the scores that are known say what the others must reach.
+    """
+    problem = race.problem
+    if race.reading.reads_whole_rows() and not problem.limited and screen.pays([problem], len(left)):
+        best = race.best()
+        searched = screen.search(
+            problem, race.tally, problem.team, exact.arms_per_round(problem.source), best, left
+        )
+        race.accept_screened(left[:searched], best)
+        left = left[searched:]
+    if len(left):
+        race.evaluate(left)
+        race.end_round()

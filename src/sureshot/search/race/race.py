@@ -18,6 +18,7 @@ from sureshot import _native
 from sureshot._native import ACTIVE, DROPPED, KNOWN, SUSPENDED
 from sureshot._seed import generator_of, seed_from
 from sureshot.search import certificate
+from sureshot.search.best import Best
 from sureshot.search.budget import Budget
 from sureshot.search.condition import estimate
 from sureshot.search.problem import Answer, largest
@@ -83,6 +84,7 @@ class Race:
         self.reading = Reading(problem, self.order, self.ledger, of_scores)
         self.fronts = [0]  # steps drawn at the end of each round
         self.steps_read = 0  # of all arms together
+        self.excluded = 0  # arms that a screen proved not to be among the k best
         self.threshold = -math.inf
         self.guess = self._first_guess()
         self.highest_guess = self.guess  # at which an arm may have been suspended
@@ -396,6 +398,22 @@ class Race:
         self.tally.numbers_read += numbers
         self.tally.exact_scores += len(positions)
 
+    def best(self) -> Best:
+        """Return the k best of the arms that are known."""
+        best, known = Best(self.problem.k), self.ledger.arms_with(KNOWN)
+        best.add(known, self.ledger.scores[known])
+        return best
+
+    def accept_screened(self, positions: Ints, best: Best) -> None:
+        """Take the k best arms so far, after some more were screened: the others of these are proved to be smaller."""
+        status = self.ledger.status
+        found = np.flatnonzero(status[best.positions] != KNOWN)
+        status[positions] = DROPPED
+        self.excluded += len(positions) - len(found)
+        self.threshold = self.ledger.learn(
+            best.positions[found], best.scores[found], self.problem.k
+        )
+
     def end_round(self) -> None:
         """Tell where the search stands."""
         ledger = self.ledger
@@ -416,7 +434,7 @@ class Race:
             reached = max(reached, self._proved_loss())
         known = ledger.arms_with(KNOWN)
         best = known[largest(ledger.scores[known], problem.k)]
-        if len(known) == len(problem.arms):
+        if len(known) + self.excluded == len(problem.arms):
             proved = certificate.exact_answer(problem)
         else:
             condition = estimate(self.ladder.limit) if self.estimated else problem.condition
