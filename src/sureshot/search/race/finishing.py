@@ -151,7 +151,11 @@ def read_to_the_end(race: Race, left: Ints) -> None:
     First in float32, where that is faster: the scores that are known say what the others must reach.
     """
     problem = race.problem
-    if race.reading.reads_whole_rows() and not problem.limited and screen.pays([problem], len(left)):
+    if (
+        race.reading.reads_whole_rows()
+        and not problem.limited
+        and screen.pays([problem], len(left))
+    ):
         best = race.best()
         searched = screen.search(
             problem, race.tally, problem.team, exact.arms_per_round(problem.source), best, left
