@@ -8,6 +8,8 @@ namespace sureshot::SURESHOT_ISA {
 namespace {
 
 constexpr std::int64_t columns_ahead = 16;  // more would evict what is being read from the cache
+// Fewer than of rows: a few arms of each column are read as fast as they come, and what comes too early is dropped.
+constexpr std::int64_t column_lines_ahead = 32;
 
 // Arms whose lanes, 32 KB with the squares, stay in the caches.
 constexpr std::int64_t arms_per_block_tile = 256;
@@ -167,7 +169,7 @@ void sum_by_column(const Matrix& matrix, const double* query, Arms arms, Blocks 
         const std::int64_t end = smaller(next.end, next.begin + columns_ahead);
         for (std::int64_t j = next.begin; j < end; ++j) fetch_column(matrix, j, places, 0, arms.count);
     };
-    const std::int64_t blocks_ahead = 1 + lines_ahead / (arms.count * smaller(blocks.size, columns_ahead));
+    const std::int64_t blocks_ahead = 1 + column_lines_ahead / (arms.count * smaller(blocks.size, columns_ahead));
     for (std::int64_t b = 0; b < smaller(blocks_ahead, blocks.count); ++b) fetch(b);
     for (std::int64_t b = 0; b < blocks.count; ++b) {
         const Range range = coordinates_of(matrix, blocks, b);
