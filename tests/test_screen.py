@@ -226,6 +226,22 @@ def test_a_scaled_score_that_overflows_is_refused() -> None:
         search(data, np.ones(SIZE), "ip", row_scale=scale)
 
 
+@pytest.mark.parametrize("metric", METRICS)
+def test_what_a_race_gives_up_is_screened(metric: str) -> None:
+    """With the scores that the race knows; what the screen excludes is proved, so the answer stays exact."""
+    rng = np.random.default_rng(10)
+    data = np.asfortranarray(rng.standard_normal((400, 4096)), dtype=np.float32)
+    data[300] = data[20]  # a tie
+    for query in (rng.standard_normal(4096), data[20] + rng.standard_normal(4096)):
+        bounds = sureshot.scan(data)
+        found = sureshot.top_k(data, query, K, metric=metric, bounds=bounds, rng=1)
+        expected = sureshot.top_k(data, query, K, metric=metric, bounds=bounds, method="exact")
+        assert found.work.choice.endswith("a race would cost more")
+        assert found.work.exact_scores < 400 / 8
+        assert found.work.numbers_read > 400 * 4096
+        assert_same(found, expected)
+
+
 def test_values_too_large_for_float32_sums() -> None:
     rng = np.random.default_rng(8)
     data = np.asfortranarray(1e38 * rng.random((N_ARMS, SIZE)), dtype=np.float32)
