@@ -139,7 +139,9 @@ def _one(data: Array, request: TopKRequest, choice: str, started: float) -> TopK
     screened = norms = None
     if (
         data.itemsize < 8
-        and screen.pays_alone(len(arms), width, k, data.itemsize, by_column=by_column)
+        and screen.pays_alone(
+            len(arms), width, k, data.itemsize, by_column=by_column, norms=cosines
+        )
         and not (by_column and are_scattered(arms))
     ):
         rounded = rounded_float(reward, query)

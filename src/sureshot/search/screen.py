@@ -49,7 +49,7 @@ FEWEST_NUMBERS = 1 << 14
 # as it has coordinates, so that there it must be fewer of them.
 LARGEST_SHARE = 1 / 8
 LARGEST_SHARE_BY_COLUMN = 1 / 64
-# Scores of rows of float32 in double take one query no longer than in float32.
+# Scores of rows of float32 in double take one query no longer than in float32; with the squared norms, twice as long.
 BYTES_OF_FLOAT = 4
 
 
@@ -62,14 +62,18 @@ def pays(problems: Sequence[Problem], n_arms: int | None = None) -> bool:
         return False
     by_column = source.coordinate_major
     if len(problems) == 1:
-        itemsize = source.bytes_per_number
-        return pays_alone(n_arms, source.n_coordinates, k, itemsize, by_column=by_column)
+        itemsize, norms = source.bytes_per_number, source.promised is not None
+        return pays_alone(
+            n_arms, source.n_coordinates, k, itemsize, by_column=by_column, norms=norms
+        )
     return _may_pay(n_arms, source.n_coordinates, k, by_column=by_column)
 
 
-def pays_alone(n_arms: int, n_coordinates: int, k: int, itemsize: int, *, by_column: bool) -> bool:
-    """Return the same of one query and data in memory."""
-    if itemsize >= BYTES_OF_FLOAT and not by_column:
+def pays_alone(
+    n_arms: int, n_coordinates: int, k: int, itemsize: int, *, by_column: bool, norms: bool
+) -> bool:
+    """Return the same of one query and data in memory, the norms of whose rows are checked on the way or not."""
+    if itemsize >= BYTES_OF_FLOAT and not by_column and not norms:
         return False
     return _may_pay(n_arms, n_coordinates, k, by_column=by_column)
 

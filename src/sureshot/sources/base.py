@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sureshot._types import Array, Floats, Ints
     from sureshot.blocks import Blocks
     from sureshot.sources.costs import ReadingCosts
+    from sureshot.sources.norms import PromisedNorms
     from sureshot.sources.screening import RoundedQuery, ScreenedBest, Wanted
 
 # Block sums that are asked for at once to be added up: enough to be worth a call, a few MB at most.
@@ -125,6 +126,7 @@ class QuerySource(Source):
 
     query: Floats
     reward: str  # "ip", "sqeuclidean" or "l1"
+    promised: PromisedNorms | None = None  # what the norms of the rows are said to be
 
     def check_norms(self, arms: Ints, norms: Floats) -> None:
         """Raise `BoundsError` if these norms of some arms are not what somebody has promised."""

@@ -41,7 +41,6 @@ class ValueSource(QuerySource):
 
     data: Array | Matrix
     team: Team
-    promised: PromisedNorms | None
 
     def check_norms(self, arms: Ints, norms: Floats) -> None:
         """Raise `BoundsError` if these norms of some arms are not what was promised."""
