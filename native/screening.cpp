@@ -79,32 +79,38 @@ void screen_by_row(Team& team, const Matrix& matrix, Metric metric, const Asked&
 // Coordinate-major data: where there are few arms, threads share the columns and not the arms. Short pieces of columns take
 // longer, since the processor fetches on beyond their ends. How many parts there are depends on the data alone: so the
 // sums are the same with any number of threads.
-constexpr std::int64_t arms_side_by_side = std::int64_t{1} << 14;
-constexpr std::int64_t most_arms_in_parts = 4 * arms_side_by_side;
+constexpr std::int64_t places_alone = std::int64_t{1} << 14;  // of one query: several have more sums
 constexpr std::int64_t most_column_parts = 16;
 constexpr std::int64_t numbers_of_a_column_part = std::int64_t{1} << 18;
+constexpr std::int64_t most_sums_in_parts = std::int64_t{1} << 21;  // 16 MB
 
-std::int64_t column_parts(const Matrix& matrix, const Asked& asked, Arms arms) {
-    if (arms.count > most_arms_in_parts) return 1;
+// In how many parts the columns are read where so many sums belong to each.
+std::int64_t column_parts(const Matrix& matrix, const Asked& asked, Arms arms, std::int64_t sums) {
     const std::int64_t numbers = asked.count * matrix.n_columns * arms.count;
-    const std::int64_t wanted = std::clamp<std::int64_t>(numbers / numbers_of_a_column_part, 1, most_column_parts);
-    return std::min(wanted, std::max<std::int64_t>(matrix.n_columns / columns_in_a_part, 1));
+    const std::int64_t most = std::min({most_column_parts, numbers / numbers_of_a_column_part,
+                                        matrix.n_columns / columns_in_a_part, most_sums_in_parts / sums});
+    return std::max<std::int64_t>(most, 1);
 }
 
 template <class F>
 void screen_by_column(Team& team, const Matrix& matrix, Metric metric, const Asked& asked, Arms arms, bool squared,
                       const F& f) {
-    const std::vector<ArmTile> tiles = ArmTile::all(matrix, arms, arms_side_by_side);
-    const std::int64_t tables = asked.count + (squared ? 1 : 0), parts = column_parts(matrix, asked, arms);
+    if (arms.count == 0) return;
+    const std::int64_t most = asked.count == 1 ? places_alone : arms_per_tile;
+    const std::vector<ArmTile> tiles = ArmTile::all(matrix, arms, most);
+    const std::int64_t tables = asked.count + (squared ? 1 : 0);
     const auto n_tiles = static_cast<std::int64_t>(tiles.size());
-    const std::int64_t room = ArmTile::most_places(arms, arms_side_by_side) * tables;
-    // Where there is one part, each thread has its own sums: first those of all places, and then those of the arms.
-    const Workspaces spaces(parts > 1 ? n_tiles * parts : team.threads(), 2 * room);
-    const auto show = [&](std::int64_t thread, const ArmTile& tile, const double* sums, double* picked) {
+    const std::int64_t room = ArmTile::most_places(arms, most) * tables;
+    const std::int64_t parts = column_parts(matrix, asked, arms, n_tiles * room);
+    // Each part has its own sums of all places; where there is one part, each thread. And then there are those of the arms.
+    const Workspaces spaces(parts > 1 ? n_tiles * parts : team.threads(), room);
+    const Workspaces picked(parts > 1 ? 1 : team.threads(), room);
+    const auto show = [&](std::int64_t thread, const ArmTile& tile, const double* sums) {
+        double* const own = picked.of(thread);
         for (std::int64_t table = 0; table < tables; ++table) {
-            tile.pick(sums + table * tile.places.count, arms.ids, picked + table * tile.count);
+            tile.pick(sums + table * tile.places.count, arms.ids, own + table * tile.count);
         }
-        f(thread, tile.begin, tile.count, picked, squared ? picked + asked.count * tile.count : nullptr);
+        f(thread, tile.begin, tile.count, own, squared ? own + asked.count * tile.count : nullptr);
     };
     const std::int64_t items = n_tiles * parts;
     team.run(items, asked.count * matrix.n_columns * arms.count / items,
@@ -121,7 +127,7 @@ void screen_by_column(Team& team, const Matrix& matrix, Metric metric, const Ask
                                                   squared ? sums + asked.count * places : nullptr);
                      });
                      if (!done) return;
-                     if (parts == 1) show(thread, tile, sums, sums + room);
+                     if (parts == 1) show(thread, tile, sums);
                  }
              });
     if (parts == 1) return;
@@ -132,7 +138,7 @@ void screen_by_column(Team& team, const Matrix& matrix, Metric metric, const Ask
             const double* const more = spaces.of(at * parts + part);
             for (std::int64_t i = 0; i < tables * tile.places.count; ++i) sums[i] += more[i];
         }
-        show(0, tile, sums, sums + room);
+        show(0, tile, sums);
     }
 }
 
